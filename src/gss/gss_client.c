@@ -8,7 +8,7 @@
 #include "base/sized.h"
 
 enum {
-	MAX_REFRESHES = 2, /* of the context, for one call */
+	MAX_REFRESHES = 2, /* how often one call may replace its context */
 	AUTH_INVALIDRESP = 6,
 	CREDPROBLEM = 13,
 	CTXPROBLEM = 14,
@@ -17,12 +17,12 @@ enum {
 #define DEFAULT_TIMEOUT_NS RR_SEC(30)
 #define DESTROY_NS         RR_SEC(5)
 
-/* A call under RPCSEC_GSS. */
+/* A call protected by RPCSEC_GSS. */
 struct gss_call {
 	struct rr_call_auth auth;
 	uint32_t program, version, procedure;
-	struct rr_gss_client_context *context; /* of this attempt; NULL: none */
-	struct rr_list of_context;             /* by sequence number */
+	struct rr_gss_client_context *context; /* of this attempt; NULL = no attempt */
+	struct rr_list of_context;             /* in rr_gss_client_context.attempts */
 	uint32_t seq;
 	unsigned refreshes;
 	struct rr_gss_body args, results;
@@ -53,7 +53,8 @@ static void put_client_context(struct rr_gss_client_context *x)
 
 	if (!x || --x->refs)
 		return;
-	(void)gss_delete_sec_context(&minor, &x->id, GSS_C_NO_BUFFER); /* local */
+	/* This has no effect on the server. */
+	(void)gss_delete_sec_context(&minor, &x->id, GSS_C_NO_BUFFER);
 	free(x);
 }
 
@@ -66,7 +67,7 @@ static bool window_has_room(const struct rr_gss_client_context *x)
 	               x->window;
 }
 
-/* New calls need another context. */
+/* Drops the context for new calls.  The next call begins a new set-up. */
 static void forget_client_context(struct rpcrdma_gss *g)
 {
 	put_client_context(g->context);
@@ -79,7 +80,7 @@ static bool needs_renewal(const struct rpcrdma_gss *g)
 {
 	const struct rr_gss_client_context *x = g->context;
 
-	/* The engine's time is old if the user has been busy with something else. */
+	/* Not engine->now, which is old if the user's callbacks have taken long. */
 	return x->next_seq > RR_GSS_MAX_SEQ || rr_engine_clock() >= x->renew;
 }
 
@@ -122,8 +123,8 @@ int rr_gss_header(gss_ctx_id_t id, const struct rr_rpc_call *call,
 	n = rr_rpc_put_call(header, RR_RPC_HEADER_MAX, &h);
 	if (n < 0 || id == GSS_C_NO_CONTEXT)
 		return n;
-	/* The MIC covers all but the verifier, which so far is 8 octets: flavor and
-	 * length. */
+	/* The MIC covers the header without the verifier.  The empty verifier written
+	 * so far has 8 octets, flavor and length. */
 	n = rr_gss_msg_sign(id, header, (size_t)n - 8, mic, sizeof(mic));
 	if (n < 0)
 		return n;
@@ -228,7 +229,7 @@ static struct rr_list *next_gss_call(struct rr_auth_context *a)
 {
 	struct rpcrdma_gss *g = gss_of_context(a);
 
-	/* Without a context the first call begins to make one. */
+	/* In state RR_GSS_IDLE, wrapping the call begins a set-up. */
 	if (g->state == RR_GSS_SETUP ||
 	    (g->state == RR_GSS_READY && !window_has_room(g->context)))
 		return NULL;
@@ -249,7 +250,7 @@ static bool retry_gss_call(struct rr_call_auth *a, const struct rr_rpc_reply *h)
 	k->refreshes++;
 	rr_trace(a->context->host->trace, RR_TRACE_GSS_REFUSED, 0, h->xid, h->auth_stat,
 	         k->refreshes, 0);
-	if (g->context == k->context) /* otherwise a new one exists already */
+	if (g->context == k->context) /* not yet replaced by another call */
 		forget_client_context(g);
 	return true;
 }
@@ -320,7 +321,7 @@ static void free_gss_call(struct rr_call_auth *a)
 
 	end_gss_attempt(a);
 	rr_gss_body_fini(&k->results);
-	/* A connection outlives its calls. */
+	/* @host is not NULL, since a connection outlives its calls. */
 	rr_pool_put(&g->auth.host->engine->pool, k, sizeof(*k));
 	rr_gss_put(g);
 }
@@ -351,7 +352,7 @@ static void ignore_destroyed(struct rpcrdma_call *k, const struct rpcrdma_reply 
 {
 }
 
-/* Saves the server memory: without this the context would expire there later. */
+/* Asks the server to free its copy of the context now, rather than when it expires. */
 static void destroy_at_server(struct rpcrdma_gss *g)
 {
 	struct rpcrdma_call_options o = RPCRDMA_OPTIONS(struct rpcrdma_call_options);

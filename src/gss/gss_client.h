@@ -3,22 +3,23 @@
  * A client's RPCSEC_GSS: security contexts and protected calls.    [RFC 2203 §5]
  *
  * struct rpcrdma_gss is the user's object: the server's principal, and how messages are
- * protected.  It has at most one context that new calls use.  Older contexts live until
- * the calls that were sent under them have ended.
+ * protected.  New calls use at most one context of the object.  Older contexts are kept
+ * until the calls that were sent with them have ended.
  *
- * Normal path: the first call finds no context.  It enters the wait queue, and the set-up
- * begins (gss_setup.c).  When the context is established, calls are wrapped one by one,
- * each just before it is sent: the header with sequence number and MIC and, under krb5i
- * and krb5p, the arguments.  The Reply is verified and unwrapped before the user gets it.
+ * Normal path: the first call finds no context.  The call enters the wait queue, and
+ * the set-up of a context begins (gss_setup.c).  When the context is established, calls
+ * are wrapped one by one, each just before it is sent: the header with sequence number
+ * and MIC and, with krb5i and krb5p, the arguments.  The Reply is verified and
+ * unwrapped before the user receives it.
  *
- * Failure: a call whose connection was lost is wrapped anew, under its XID and another
- * sequence number.  If the server does not know the context any more, a new one is made
+ * Failure: a call whose connection was lost is wrapped anew, with its XID and another
+ * sequence number.  If the server no longer knows the context, a new context is made
  * and the call is sent again, at most MAX_REFRESHES times.  If no context can be made,
- * the calls that wait for it end with -EACCES; the next call begins a new set-up.
+ * the calls that wait for one end with -EACCES; the next call begins a new set-up.
  *
- * Invariants: at most one thread works for an object, and it touches nothing but its
+ * Invariants: at most one thread works for an object, and the thread accesses only its
  * job.  The sequence numbers of the outstanding calls fit the server's window.
- * Everything but the job belongs to the engine's thread.
+ * Everything except the job belongs to the engine's thread.
  */
 #ifndef RR_GSS_GSS_CLIENT_H
 #define RR_GSS_GSS_CLIENT_H
@@ -29,14 +30,14 @@
 #include "loop/engine.h"
 #include "oncrpc/call_auth.h"
 
-/* A context that is established. */
+/* An established context. */
 struct rr_gss_client_context {
-	unsigned refs; /* of the object and of each attempt */
+	unsigned refs; /* number of references: the object's and each attempt's */
 	gss_ctx_id_t id;
 	uint32_t handle_len, window, next_seq;
 	uint8_t handle[RR_GSS_HANDLE_MAX];
-	rr_time renew;           /* before the server lets it expire */
-	struct rr_list attempts; /* calls that were sent, by sequence number */
+	rr_time renew;           /* when to replace the context, before it expires */
+	struct rr_list attempts; /* calls that were sent, in order of sequence number */
 };
 
 enum rr_gss_state { RR_GSS_IDLE, RR_GSS_SETUP, RR_GSS_READY };
@@ -45,34 +46,37 @@ struct rr_gss_setup; /* gss_setup.c */
 
 struct rpcrdma_gss {
 	struct rr_auth_context auth;
-	unsigned refs; /* of the user, each call and a set-up */
+	unsigned refs; /* number of references: the user's, each call's, a set-up's */
 	uint32_t service, program, version;
 	uint64_t timeout_ns;
 	enum rr_gss_state state;
-	struct rr_gss_client_context *context; /* for new calls; RR_GSS_READY */
+	struct rr_gss_client_context *context; /* for new calls; set if RR_GSS_READY */
 	struct rr_gss_setup *setup;
 	struct rpcrdma_gss_info info;
 	char principal[256];
 };
 
-/* Makes an object for the calls of @host.  Errors of rpcrdma_gss_new. */
+/* Makes an object for the calls on the connection @host.  Returns 0 or an error of
+ * rpcrdma_gss_new. */
 int rr_gss_client_new(struct rr_auth_host *host, const struct rpcrdma_gss_options *,
                       struct rpcrdma_gss **ret) RR_MUST_CHECK;
 
 /* -- between gss_client.c and gss_setup.c ---------------------------------- */
 
-/* Begins to make a context; rr_gss_ready or rr_gss_failed follows, later.  -ENOMEM. */
+/* Begins the set-up of a context, which later calls rr_gss_ready or rr_gss_failed.
+ * Returns 0 or -ENOMEM. */
 int rr_gss_setup_begin(struct rpcrdma_gss *) RR_MUST_CHECK;
-/* Ends a set-up, if there is one; a thread that waits for the KDC ends by itself. */
+/* Ends a set-up, if there is one.  If a thread still waits for the KDC, it ends
+ * later, without any effect. */
 void rr_gss_setup_end(struct rpcrdma_gss *);
-/* Has new calls use @context, which is given. */
+/* Takes over @context, and uses it for new calls. */
 void rr_gss_ready(struct rpcrdma_gss *, struct rr_gss_client_context *context);
-/* Ends the calls that wait.  info.reason is set already. */
+/* Ends the waiting calls with @error.  The caller has set info.reason. */
 void rr_gss_failed(struct rpcrdma_gss *, int error);
 /* Drops a reference; the last one frees the object. */
 void rr_gss_put(struct rpcrdma_gss *);
-/* Writes a Call's header with @cred and, unless @id is GSS_C_NO_CONTEXT, a verifier by
- * @id.  Returns its octets, or a negative errno. */
+/* Writes a Call's header with @cred.  The verifier is made with @id, or is AUTH_NONE if
+ * @id is GSS_C_NO_CONTEXT.  Returns the header's length, or a negative errno. */
 int rr_gss_header(gss_ctx_id_t id, const struct rr_rpc_call *,
                   const struct rr_gss_cred *cred,
                   uint8_t header[RR_RPC_HEADER_MAX]) RR_MUST_CHECK;

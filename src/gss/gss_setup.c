@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Makes a client's context.                                    [RFC 2203 §5.2.2]
+ * Sets up a client's context.                                  [RFC 2203 §5.2.2]
  *
  *   thread   gss_init_sec_context --> token
  *   engine   Call of procedure 0, INIT or CONTINUE_INIT --> the server's token, handle,
  *            window, and the MIC of the window
- *   thread   gss_init_sec_context --> complete, or once more
+ *   thread   gss_init_sec_context --> complete, or another round
  *
- * The thread uses struct job only.  While it runs nobody else touches the job, except
- * @orphan: an orphaned job is freed by the thread.  The thread waits for the KDC as long
- * as Kerberos does.  The engine's deadline applies to the set-up; a thread that is late
- * is not waited for, but its object starts no other one meanwhile.
+ * The thread uses only struct job.  While the thread runs, only @orphan is accessed by
+ * others: if it is set, the thread frees the job.  The thread waits for the KDC as long
+ * as the Kerberos library does.  When the deadline has passed, the set-up fails without
+ * waiting for the thread, but the object starts no other thread until that one has
+ * ended.
  *
- * If the server refuses a token, one more attempt is made with a new one.  The Call may
- * have been sent again after its connection was lost, and a token is valid only once.
+ * If the server refuses a token, one more attempt is made with a new token.  For the
+ * Call may have been sent again after its connection was lost, and a token is valid
+ * only once.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -35,29 +37,29 @@ struct job {
 	char principal[256];
 	gss_name_t name;
 	gss_ctx_id_t id;
-	gss_buffer_desc in, out; /* @in: from malloc */
+	gss_buffer_desc in, out; /* tokens; @in has memory from malloc */
 	OM_uint32 major, minor, lifetime;
-	char reason
-	        [200]; /* of a failure; libkrb5 has it only in the thread that failed */
+	/* The reason of a failure.  libkrb5 has it only in the thread that failed. */
+	char reason[200];
 };
 
 struct rr_gss_setup {
 	struct rpcrdma_gss *gss;
 	struct job *job;
-	bool running; /* a thread has the job */
-	bool stale;   /* the thread is too late */
+	bool running; /* a thread uses the job */
+	bool stale;   /* the set-up has ended before the thread */
 	struct rr_timer timer;
 	rr_time deadline;
 	struct rpcrdma_call *call;
 	unsigned steps, attempts;
 	bool begun;    /* the server has replied */
-	bool complete; /* with GSS_S_COMPLETE */
+	bool complete; /* the server has replied with GSS_S_COMPLETE */
 	uint32_t handle_len, window, mic_len;
 	uint8_t handle[RR_GSS_HANDLE_MAX], mic[RR_RPC_AUTH_MAX];
 	uint8_t length[4]; /* of the token that was sent */
 };
 
-/* krb5: 1.2.840.113554.1.2.2                                       [RFC 1964 §1] */
+/* The object identifier of Kerberos V5, 1.2.840.113554.1.2.2.      [RFC 1964 §1] */
 static gss_OID_desc krb5 = {9, (void *)"\x2a\x86\x48\x86\xf7\x12\x01\x02\x02"};
 
 /* -- in the thread --------------------------------------------------------- */
@@ -123,7 +125,7 @@ static int start_job(struct rr_gss_setup *s)
 	pthread_t t;
 	int err;
 
-	s->job->posted = false; /* no thread has it */
+	s->job->posted = false; /* no lock needed: no thread uses the job */
 	err = -pthread_attr_init(&attr);
 
 	if (err)
@@ -156,7 +158,7 @@ static struct job *new_job(struct rr_gss_setup *s)
 	return j;
 }
 
-/* Starts over with a new token, under the same deadline. */
+/* Starts from the beginning with a new token, and the same deadline. */
 static int start_attempt(struct rr_gss_setup *s)
 {
 	int err;
@@ -186,7 +188,7 @@ static void stop_setup(struct rr_gss_setup *s)
 	s->job = NULL;
 }
 
-/* Ends the set-up with the text "@what: @reason". */
+/* Ends the set-up with @error and the text "@what: @reason". */
 static void fail_setup(struct rr_gss_setup *s, int error, uint32_t major,
                        uint32_t minor, const char *what, const char *reason)
 {
@@ -194,7 +196,7 @@ static void fail_setup(struct rr_gss_setup *s, int error, uint32_t major,
 	int n = snprintf(i->reason, sizeof(i->reason), "%s%s%s", what,
 	                 *reason ? ": " : "", reason);
 
-	if (n >= (int)sizeof(i->reason)) /* long principals */
+	if (n >= (int)sizeof(i->reason)) /* if the principal is long */
 		memcpy(i->reason + sizeof(i->reason) - 4, "...", 4);
 	i->major = major;
 	i->minor = minor;
@@ -224,7 +226,7 @@ static void token_refused(struct rr_gss_setup *s, uint32_t major, const char *re
 
 static void take_next_step(struct rr_gss_setup *s);
 
-/* Keeps the results of the server.  -ENOMEM. */
+/* Copies the server's results to the set-up and its job.  Returns 0 or -ENOMEM. */
 static int keep_results(struct rr_gss_setup *s, const struct rr_rpc_reply *h,
                         const struct rr_gss_init_res *m)
 {
@@ -350,9 +352,9 @@ static int send_token(struct rr_gss_setup *s)
 
 /* -- from step to step ----------------------------------------------------- */
 
-/* Returns when the context is to be replaced: shortly before its ticket expires.  A
- * ticket of a short lifetime is used for half of it at least; a new context would expire
- * as soon. */
+/* Returns the time at which to replace the context, shortly before its ticket expires.
+ * The context is used for at least half of the lifetime, because with a short-lived
+ * ticket a new context would expire at the same time. */
 static rr_time renewal_time(rr_time now, OM_uint32 seconds)
 {
 	uint64_t lifetime = RR_SEC(seconds);
@@ -362,7 +364,8 @@ static rr_time renewal_time(rr_time now, OM_uint32 seconds)
 	return rr_after(now, lifetime - RR_MIN(RENEW_NS, lifetime / 2));
 }
 
-/* Finishes the set-up if the server's MIC proves its identity and the window. */
+/* Completes the set-up, if the server's MIC of the window is valid: this authenticates
+ * the server. */
 static void finish_setup(struct rr_gss_setup *s)
 {
 	struct rpcrdma_gss *g = s->gss;
@@ -400,7 +403,8 @@ static void finish_setup(struct rr_gss_setup *s)
 	rr_gss_ready(g, x);
 }
 
-/* Goes on after a reply of the server, or after a step that made no token. */
+/* Takes the next step after a reply from the server, or after a step without a token to
+ * send. */
 static void take_next_step(struct rr_gss_setup *s)
 {
 	struct job *j = s->job;
@@ -443,7 +447,7 @@ static void job_ended(struct rr_post *p)
 	struct job *j = rr_container_of(p, struct job, post);
 	struct rr_gss_setup *s = j->setup;
 
-	pthread_mutex_lock(&j->lock); /* waits until the thread has released it */
+	pthread_mutex_lock(&j->lock); /* waits until the thread no longer uses @j */
 	pthread_mutex_unlock(&j->lock);
 	s->running = false;
 	if (!s->stale) {
@@ -461,7 +465,7 @@ static void setup_timed_out(struct rr_timer *t)
 {
 	struct rr_gss_setup *s = rr_container_of(t, struct rr_gss_setup, timer);
 
-	if (!s->call) /* otherwise the call's own timeout ends the set-up */
+	if (!s->call) /* a call has its own timeout, which ends the set-up */
 		fail_setup(s, -EACCES, 0, 0, s->gss->principal,
 		           "no answer from the KDC in time");
 }
@@ -486,7 +490,7 @@ int rr_gss_setup_begin(struct rpcrdma_gss *g)
 	err = rr_timer_set(&g->auth.host->engine->timers, &s->timer, s->deadline);
 	if (err)
 		return err;
-	if (!s->running) /* otherwise the attempt begins when the late thread ends */
+	if (!s->running) /* else the attempt starts when the old thread has ended */
 		err = start_attempt(s);
 	if (err)
 		rr_timer_stop(&g->auth.host->engine->timers, &s->timer);
@@ -495,7 +499,7 @@ int rr_gss_setup_begin(struct rpcrdma_gss *g)
 	return err;
 }
 
-/* Leaves the job to the thread, or frees it if the thread has ended. */
+/* Frees the job if its thread has ended; otherwise has the thread free it. */
 static void leave_job(struct job *j)
 {
 	bool posted;
@@ -505,7 +509,7 @@ static void leave_job(struct job *j)
 	j->orphan = !posted;
 	pthread_mutex_unlock(&j->lock);
 	if (!posted)
-		return; /* the thread frees it */
+		return; /* the thread frees the job */
 	rr_engine_unpost(j->engine, &j->post);
 	free_job(j);
 }
