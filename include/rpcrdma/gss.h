@@ -72,9 +72,9 @@ RPCRDMA_API void rpcrdma_gss_get_info(const struct rpcrdma_gss *,
 
 struct rpcrdma_service_gss_options {
 	size_t size;
-	const char
-	        *principal; /* the service whose key is used, "nfs@HOST", copied; NULL =
-				  any key of the keytab */
+	/* The service whose key is used, "nfs@HOST", copied; NULL = any key of the
+	 * keytab. */
+	const char *principal;
 	/* Maximum number of contexts; 0 = 8192.  When all are in use, a new one
 	 * replaces the one that was idle longest.  If that was used within the last ten
 	 * seconds, the new one is refused: otherwise active users would evict each

@@ -453,12 +453,11 @@ enum rpcrdma_transport_error {
 	RPCRDMA_ERR_BAD_XDR = 2, /* it could not decode the header */
 	RPCRDMA_ERR_BAD_PROPVAL = 3,
 	RPCRDMA_ERR_INVAL_HTYPE = 4,
-	RPCRDMA_ERR_INVAL_CONT = 5,  /* a continued message, for instance too long */
-	RPCRDMA_ERR_READ_CHUNKS = 6, /* too many Read chunks; a: how many it accepts */
-	RPCRDMA_ERR_WRITE_CHUNKS =
-	        7,                /* too many Write chunks; a: how many it accepts */
-	RPCRDMA_ERR_SEGMENTS = 8, /* too many segments; a: how many it accepts */
-	RPCRDMA_ERR_WRITE_RESOURCE = 9,  /* Write chunk a is too short for b octets */
+	RPCRDMA_ERR_INVAL_CONT = 5,     /* a continued message, for instance too long */
+	RPCRDMA_ERR_READ_CHUNKS = 6,    /* too many Read chunks; it accepts a */
+	RPCRDMA_ERR_WRITE_CHUNKS = 7,   /* too many Write chunks; it accepts a */
+	RPCRDMA_ERR_SEGMENTS = 8,       /* too many segments; it accepts a */
+	RPCRDMA_ERR_WRITE_RESOURCE = 9, /* Write chunk a is too short for b octets */
 	RPCRDMA_ERR_REPLY_RESOURCE = 10, /* nothing can carry a Reply of a octets */
 	RPCRDMA_ERR_SYSTEM = 100,        /* any other: memory, limits, failed RDMA */
 	/* Version 1 has no other error: the chunks could not be parsed, or had no room
@@ -554,9 +553,8 @@ typedef void rpcrdma_handler_fn(struct rpcrdma_request *, void *arg);
 /* How the library treats a repeated Call. */
 enum rpcrdma_once {
 	RPCRDMA_EXECUTE_AGAIN = 0, /* executes it again */
-	RPCRDMA_EXECUTE_ONCE =
-	        1, /* not idempotent: answers it with the first Call's reply,
-				     which is kept */
+	/* Not idempotent: answers it with the first Call's reply, which is kept. */
+	RPCRDMA_EXECUTE_ONCE = 1,
 	/* Idempotent, but a late execution would undo later changes: while the first
 	 * Call is being executed, a repetition waits for its reply, which is not kept.
 	 * The first 512 octets of the arguments are compared. */
