@@ -149,14 +149,14 @@ struct rr_prov_listener;
 
 struct rr_prov_ops {
 	const char *name;
-	/* Each endpoint will have limits.remote_invalidate, whatever its device: private
-	 * data of version 1 state it before there is an endpoint. */
+	/* True if limits.remote_invalidate is true for every endpoint, on any device.
+	 * Version 1 announces this in private data, before an endpoint exists. */
 	bool remote_invalidate;
 
-	/* Opens a descriptor that is readable when a device goes that the provider
-	 * keeps open; the caller then calls read_removals, and closes the descriptor
-	 * in the end.  Returns -EOPNOTSUPP if the provider keeps no device open, or
-	 * another error if the kernel does not report removals. */
+	/* Opens a descriptor that becomes readable when a device is removed that the
+	 * provider keeps open.  The caller then calls read_removals, and eventually
+	 * closes the descriptor.  Returns -EOPNOTSUPP if the provider keeps no device
+	 * open, or another error if the kernel does not report removals. */
 	int (*watch_removals)(void);
 	void (*read_removals)(int fd);
 

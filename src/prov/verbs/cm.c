@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connections, by librdmacm.
+ * Connection set-up through librdmacm.
  *
- * Normal path: a client resolves the address, which determines the device, makes its
- * queue pair, resolves the route, and sends its request.  A listener's request becomes
- * an endpoint with a channel of its own.  The endpoint answers at its first flush or
- * progress, so that its first Receives are posted before the client may send.  The
- * event ESTABLISHED makes either end READY.
+ * Normal path: a client resolves the address, which determines the device, creates its
+ * queue pair, resolves the route, and sends its request.  For a request to a listener,
+ * an endpoint with its own event channel is created.  The endpoint answers the request
+ * in its first flush or progress, so that its first Receives are posted before the
+ * client can send.  The event ESTABLISHED moves either side to READY.
  *
- * Failure: an unexpected event ends the connection, with a reason.  An event is
- * copied and acknowledged before anything else is done, because the destruction of its
- * id waits for that.
+ * Failure: an unexpected event ends the connection, with a reason.  An event is copied
+ * and acknowledged before it is handled, because an id cannot be destroyed until its
+ * events are acknowledged.
  */
 #define _GNU_SOURCE /* eaccess */
 #include <arpa/inet.h>
@@ -32,12 +32,12 @@ struct rr_prov_listener {
 	struct rr_verbs_opts opts;
 };
 
-/* An event, copied. */
+/* A copy of an event. */
 struct cm_event {
 	enum rdma_cm_event_type type;
 	int status;
 	struct rdma_cm_id *id;
-	uint8_t ird, ord; /* our limits, by the peer's offer */
+	uint8_t ird, ord; /* limits on ours, from the peer's offer */
 	uint8_t priv[256];
 	size_t priv_len;
 };
@@ -60,7 +60,7 @@ static bool next_cm_event(const struct rr_rdma_lib *lib, struct rdma_event_chann
 	p = &e->param.conn;
 	*ret = (struct cm_event){
 	        .type = e->event,
-	        /* the kernel's errno, or -1 and librdmacm's */
+	        /* the kernel's errno, or -1 with librdmacm's in errno */
 	        .status = e->status == -1 ? rr_vb_error(-1) : e->status,
 	        .id = e->id,
 	        .ird = p->responder_resources,
@@ -70,7 +70,7 @@ static bool next_cm_event(const struct rr_rdma_lib *lib, struct rdma_event_chann
 		ret->priv_len = p->private_data_len;
 		memcpy(ret->priv, p->private_data, p->private_data_len);
 	}
-	(void)lib->rdma_ack_cm_event(e); /* cannot fail with an event */
+	(void)lib->rdma_ack_cm_event(e); /* cannot fail for a valid event */
 	return true;
 }
 
@@ -144,8 +144,8 @@ static void fail_no_manager(struct rr_vb_ep *ep, int status)
 	fail_cm_setup(ep, status);
 }
 
-/* librdmacm ignores a device file that it may not open.  Returns -EACCES if there is
- * one, else -ENODEV. */
+/* librdmacm ignores device files that it has no permission to open.  Returns -EACCES if
+ * there is such a file, or -ENODEV. */
 static int find_device_error(const struct rr_vb_ep *ep)
 {
 	struct ibv_device **list = ep->lib->ibv_get_device_list(NULL);
@@ -197,7 +197,7 @@ int rr_vb_connect(const struct rr_prov_config *cfg, const struct sockaddr *sa,
 	if (sa_len > sizeof(to))
 		return -EINVAL;
 	memcpy(&to, sa, sa_len);
-	rr_vb_dev_sweep(); /* a removed device still open hides its successor */
+	rr_vb_dev_sweep(); /* a removed device that is still open hides its successor */
 	rc = rr_vb_new(cfg, priv, priv_len, now, &ep);
 	if (rc)
 		return rc;
@@ -239,7 +239,7 @@ static struct rdma_conn_param make_conn_param(const struct rr_vb_ep *ep)
 	        .responder_resources = ep->ird,
 	        .initiator_depth = ep->ord,
 	        .retry_count = RR_VB_RETRY,
-	        /* credits bound the Sends; a peer that exceeds them waits */
+	        /* credits limit the peer's Sends; excess ones wait for Receives */
 	        .rnr_retry_count = RR_VB_RNR,
 	};
 }
@@ -268,14 +268,14 @@ static void enter_established(struct rr_vb_ep *ep, const struct cm_event *e)
 	if (ep->state == RR_VB_ASKED) {
 		ep->peer_priv_len = e->priv_len;
 		memcpy(ep->peer_priv, e->priv, e->priv_len);
-		/* iWARP devices disagree on which of the two is which */
+		/* iWARP devices disagree about which value is IRD and which is ORD */
 		if (!ep->dev->caps.iwarp)
 			ep->ord = RR_MIN(ep->ord, e->ord);
 		keep_addrs(ep);
 	}
 	ep->state = RR_VB_READY;
 	ep->base.deadline = RR_TIME_NEVER;
-	ep->armed = false; /* early completions had their event already */
+	ep->armed = false; /* an early completion may have used the event */
 	rr_trace(ep->base.trace, RR_TRACE_PROV_CONNECTED, ep->base.conn_id, 0, ep->ird,
 	         ep->ord, ep->windows);
 	rr_ep_complete(&ep->base, RR_WC_CONNECTED, 0, 0);
@@ -364,7 +364,7 @@ void rr_vb_cm_events(struct rr_vb_ep *ep)
 	}
 }
 
-/* Both calls fail if the connection has ended already. */
+/* Errors are ignored: they mean that the connection has already ended. */
 void rr_vb_cm_disconnect(struct rr_vb_ep *ep)
 {
 	if (ep->state == RR_VB_CALLED)
@@ -404,7 +404,7 @@ static int bind_listener(struct rr_prov_listener *l, struct sockaddr_storage *ad
 		return rc;
 	if (lib->rdma_create_id(l->channel, &l->id, l, RDMA_PS_TCP))
 		return rr_vb_error(-1);
-	/* a server that restarts must not wait for old connections */
+	/* a restarted server must be able to bind while old connections remain */
 	(void)lib->rdma_set_option(l->id, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR,
 	                           &yes, sizeof(yes));
 	if (lib->rdma_bind_addr(l->id, (struct sockaddr *)addr))
@@ -412,7 +412,7 @@ static int bind_listener(struct rr_prov_listener *l, struct sockaddr_storage *ad
 	if (l->id->verbs)
 		rr_vb_dev_note(l->id->verbs);
 	else if (!is_any_address(addr))
-		return -ENODEV; /* the loopback: no peer could connect */
+		return -ENODEV; /* a loopback address: no peer could connect */
 	if (l->id->verbs && l->opts.device[0] &&
 	    strcmp(lib->ibv_get_device_name(l->id->verbs->device), l->opts.device))
 		return -ENODEV;
@@ -466,7 +466,7 @@ void rr_vb_listener_close(struct rr_prov_listener *l)
 		free_listener(l);
 }
 
-/* The client's offer bounds IRD and ORD; with MPA revision 1 there is no offer. */
+/* Limits IRD and ORD to the client's offer.  With MPA revision 1 there is no offer. */
 static void agree_depths(struct rr_vb_ep *ep, const struct cm_event *e)
 {
 	if (ep->dev->caps.iwarp && !e->ird && !e->ord)
@@ -475,7 +475,7 @@ static void agree_depths(struct rr_vb_ep *ep, const struct cm_event *e)
 	ep->ord = RR_MIN(ep->ord, e->ord);
 }
 
-/* Makes the request's id the endpoint's, with a channel of its own. */
+/* Moves the request's id to the endpoint and to the endpoint's own event channel. */
 static int adopt_request(struct rr_vb_ep *ep, const struct cm_event *e)
 {
 	int rc = make_channel(ep);
@@ -513,7 +513,7 @@ static int take_request(struct rr_prov_listener *l, const struct cm_event *e,
 	         RR_VB_CALLED, 0);
 	(void)l->lib->rdma_reject(e->id, NULL, 0); /* best effort */
 	if (ep && ep->id) {
-		ep->state = RR_VB_RESOLVE; /* a state without a disconnect */
+		ep->state = RR_VB_RESOLVE; /* there is no connection to end */
 		rr_vb_dead(ep);
 	} else {
 		(void)l->lib->rdma_destroy_id(e->id);
@@ -533,7 +533,7 @@ int rr_vb_accept(struct rr_prov_listener *l, const struct rr_prov_config *cfg,
 			return take_request(l, &e, cfg, priv, priv_len, now, ret);
 		if (e.id == l->id && (e.type == RDMA_CM_EVENT_DEVICE_REMOVAL ||
 		                      e.type == RDMA_CM_EVENT_ADDR_CHANGE))
-			return -ESHUTDOWN; /* its address is gone, or on another device */
+			return -ESHUTDOWN; /* the address was removed or moved */
 	}
 	return -EAGAIN;
 }
@@ -543,7 +543,7 @@ void rr_vb_answer(struct rr_vb_ep *ep)
 	struct rdma_conn_param p = make_conn_param(ep);
 	int rc;
 
-	if (ep->base.ended) { /* its Receives could not be posted */
+	if (ep->base.ended) { /* the Receives could not be posted */
 		rr_vb_cm_disconnect(ep);
 		fail_cm_setup(ep, ep->base.status);
 		return;

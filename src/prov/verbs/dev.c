@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What connections of one device share.
+ * State shared by the connections of one device.
  *
- * librdmacm opens a device once in a process.  The device's asynchronous events are
- * read from that one descriptor, whichever thread has the connection concerned.  Every
- * endpoint watches the descriptor (edge-triggered).  The first endpoint to read takes
- * all events and marks the endpoints concerned, under the device's lock; the others
- * find their marks later, under the same lock.  No lock is taken where data moves.
+ * librdmacm opens a device only once per process, and the device's asynchronous events
+ * are read from that one descriptor, no matter which thread owns the connection
+ * concerned.  Every endpoint watches the descriptor (edge-triggered).  The first
+ * endpoint to read handles all events: under the device's lock, it records them in the
+ * endpoints concerned, which check for them under the same lock.  No lock is taken
+ * during data transfer.
  *
- * A device stays in the registry when its last endpoint is gone, because librdmacm
- * keeps it open.  For some drivers (siw, rxe) the kernel's removal of a device waits
- * until no process has it open, and librdmacm closes a removed device only when it sees
- * another one.  So a device that was removed and is not used is closed beneath
- * librdmacm: its descriptors are replaced by ones that lead nowhere, which librdmacm
- * may use and close as before.  sweep_registry() does so when an endpoint releases its
- * device, at each connect and listen, and when the kernel reports a removal (removals.h).
- * Listening makes librdmacm open the device as well.  Asking which device serves an
- * address opens none (kernel_query.h).
+ * A device stays in the registry after its last endpoint is freed, because librdmacm
+ * keeps the device open.  With some drivers (siw, rxe), the kernel cannot complete a
+ * removal while a process has the device open, and librdmacm closes a removed device
+ * only when it sees another one.  So an unused device that was removed is closed
+ * without librdmacm's knowledge: its descriptors are replaced by inert ones, which
+ * librdmacm can still use and close.  sweep_registry() does so when an endpoint
+ * releases its device, at each connect and listen, and when the kernel reports a
+ * removal (removals.h).  A listener makes librdmacm open the device as well.
+ * kernel_query.h finds the device that serves an address without opening it.
  */
 #define _GNU_SOURCE /* dup3 */
 #include <fcntl.h>
@@ -33,7 +34,7 @@
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rr_vb_dev *registry; /* under registry_lock */
 
-/* Returns whether sysfs shows the device; a removal takes that away first. */
+/* Returns true if the device is in sysfs.  A removal deletes the sysfs entry first. */
 static bool is_in_sysfs(const struct rr_vb_dev *d)
 {
 	char path[64];
@@ -52,7 +53,7 @@ static int new_dev(struct ibv_context *ctx, struct rr_vb_dev **ret)
 		return -ENOMEM;
 	rc = fstat(ctx->cmd_fd, &d->node) ? -errno : 0;
 	if (!rc && d->node.st_rdev == NOWHERE)
-		rc = -ENODEV; /* closed beneath librdmacm before */
+		rc = -ENODEV; /* replaced by detach_descriptors() */
 	if (!rc)
 		rc = -pthread_mutex_init(&d->lock, NULL);
 	if (rc) {
@@ -62,13 +63,13 @@ static int new_dev(struct ibv_context *ctx, struct rr_vb_dev **ret)
 	d->ctx = ctx;
 	d->cmd_fd = ctx->cmd_fd;
 	d->async_fd = ctx->async_fd;
-	d->watched = is_in_sysfs(d); /* else it would always seem removed */
+	d->watched = is_in_sysfs(d); /* otherwise it would always seem removed */
 	rr_list_init(&d->eps);
 	*ret = d;
 	return 0;
 }
 
-/* Queries the device's attributes, for its first endpoint. */
+/* Queries the device's attributes when its first endpoint is created. */
 static int query_dev(struct rr_vb_dev *d, const struct rr_rdma_lib *lib)
 {
 	int flags, rc;
@@ -94,7 +95,7 @@ bool rr_vb_dev_windows(struct rr_vb_ep *ep)
 	pthread_mutex_lock(&registry_lock);
 	if (!d->tested) {
 		rr_verbs_get_caps(ep->lib, d->ctx, &c);
-		d->caps.windows = c.windows; /* others read d->caps.iwarp */
+		d->caps.windows = c.windows; /* not iwarp, which other threads read */
 		d->caps.window_bounds = c.window_bounds;
 		d->caps.with_inv = c.with_inv;
 		d->tested = true;
@@ -109,10 +110,10 @@ static void free_dev(struct rr_vb_dev *d)
 	free(d);
 }
 
-/* ---- devices that were removed ---- */
+/* ---- removed devices ---- */
 
-/* Returns whether the descriptor is still the device's: librdmacm may have closed it,
- * and the number may be another file's by now. */
+/* Returns true if the descriptor still refers to the device.  librdmacm may have closed
+ * it, and another file may have the same number now. */
 static bool is_still_open(const struct rr_vb_dev *d)
 {
 	struct stat st;
@@ -126,8 +127,8 @@ static bool was_removed(const struct rr_vb_dev *d)
 	return d->watched && !is_in_sysfs(d);
 }
 
-/* Replaces the device's descriptors by /dev/null and by one that is never readable.
- * Fails only for lack of descriptors; the next sweep tries again. */
+/* Replaces the device's descriptors by /dev/null and an eventfd that is never readable.
+ * Fails only if the process has no free descriptor; the next sweep tries again. */
 static bool detach_descriptors(const struct rr_vb_dev *d)
 {
 	int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -143,7 +144,8 @@ static bool detach_descriptors(const struct rr_vb_dev *d)
 	return done;
 }
 
-/* Forgets devices that were removed and are not used.  Under the registry's lock. */
+/* Frees unused devices that were removed or that librdmacm has closed.  The caller
+ * holds registry_lock. */
 static void sweep_registry(void)
 {
 	for (struct rr_vb_dev **at = &registry; *at;) {
@@ -168,13 +170,13 @@ void rr_vb_dev_sweep(void)
 
 /* ---- users of a device ---- */
 
-/* Finds or adds a device.  Under the registry's lock. */
+/* Finds a device, or adds it.  The caller holds registry_lock. */
 static int find_dev(struct ibv_context *ctx, struct rr_vb_dev **ret)
 {
 	struct rr_vb_dev *d;
 	int rc;
 
-	sweep_registry(); /* else a closed device could have had the address @ctx */
+	sweep_registry(); /* a device since closed may have had the address @ctx */
 	for (d = registry; d && d->ctx != ctx; d = d->next)
 		;
 	if (!d) {
@@ -193,7 +195,7 @@ void rr_vb_dev_note(struct ibv_context *ctx)
 	struct rr_vb_dev *d;
 
 	pthread_mutex_lock(&registry_lock);
-	(void)!find_dev(ctx, &d); /* without memory, its next user adds it */
+	(void)!find_dev(ctx, &d); /* if out of memory, its next user adds it */
 	pthread_mutex_unlock(&registry_lock);
 }
 
@@ -234,7 +236,8 @@ void rr_vb_dev_put(struct rr_vb_ep *ep)
 	pthread_mutex_unlock(&registry_lock);
 }
 
-/* Returns the status with which an event ends a connection, or 0 if it ends none. */
+/* Returns the status for connections that an event ends, or 0 if the event ends none.
+ * Sets *ret_everybody if the event concerns all connections of the device. */
 static int map_async_event(enum ibv_event_type t, bool iwarp, bool *ret_everybody)
 {
 	*ret_everybody = t == IBV_EVENT_DEVICE_FATAL;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Written once, under @once. */
+/* Written only once, by load_libraries(). */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct rr_rdma_lib table;
 static bool loaded;
@@ -15,7 +15,7 @@ static char reason[256];
 
 struct lib_symbol {
 	const char *name;
-	size_t at; /* of its field */
+	size_t at; /* offset of its field in the table */
 };
 
 #define X(f) {#f, offsetof(struct rr_rdma_lib, f)},
@@ -25,7 +25,7 @@ static const struct lib_symbol cm_names[] = {RR_RDMA_CM(X)};
 
 static bool load_functions(const char *file, const struct lib_symbol *names, size_t n)
 {
-	/* Drivers and threads that verbs starts would not survive unloading. */
+	/* Never unloaded: the drivers and threads that libibverbs starts need it. */
 	void *lib = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 
 	if (!lib) {
@@ -58,7 +58,7 @@ static void load_libraries(void)
 
 const struct rr_rdma_lib *rr_rdma_lib(void)
 {
-	(void)pthread_once(&once, load_libraries); /* fails for a bad argument only */
+	(void)pthread_once(&once, load_libraries); /* fails only for a bad argument */
 	return loaded ? &table : NULL;
 }
 
@@ -71,7 +71,7 @@ int rr_rdma_channel(const struct rr_rdma_lib *lib, struct rdma_event_channel **r
 		close(fd);
 	else if (errno == EACCES || errno == EPERM)
 		return -errno;
-	ch = lib->rdma_create_event_channel(); /* loads the module, if there is none */
+	ch = lib->rdma_create_event_channel(); /* loads the kernel module if needed */
 	if (!ch)
 		return errno > 0 ? -errno : -EIO;
 	*ret = ch;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rdma-core's two libraries, loaded at run time.  Nothing is linked against them: a
- * machine without them runs everything but this provider.
+ * rdma-core's two libraries, loaded at run time.  Nothing is linked against them, so on
+ * a machine without them only this provider is unavailable.
  *
- * They are loaded by the first call of rr_rdma_lib, in any thread, and never unloaded.
- * The fields of the table have the functions' own names and types, as in
- * lib->rdma_connect(id, &param).  What <infiniband/verbs.h> defines inline goes
- * through the device's context and needs no field (ibv_post_send, ibv_poll_cq,
- * ibv_req_notify_cq, ibv_alloc_mw, ibv_dealloc_mw, ibv_inc_rkey ...).  Macros that
- * would hide a field are undefined here, so include this header instead of rdma-core's.
+ * The first call of rr_rdma_lib, in any thread, loads the libraries; they are never
+ * unloaded.  The fields of the table have the functions' own names and types, as in
+ * lib->rdma_connect(id, &param).  Functions that <infiniband/verbs.h> defines inline
+ * (ibv_post_send, ibv_poll_cq, ibv_req_notify_cq, ibv_alloc_mw, ibv_dealloc_mw,
+ * ibv_inc_rkey ...) call the driver through the device's context and need no field.
+ * Macros that would hide a field are undefined here, so include this header instead of
+ * rdma-core's.
  */
 #ifndef RR_PROV_VERBS_DL_H
 #define RR_PROV_VERBS_DL_H
@@ -80,13 +81,16 @@ struct rr_rdma_lib {
 #undef X
 };
 
-/* Returns the libraries, or NULL if this machine lacks them; the answer is kept. */
+/* Returns the table, or NULL if the libraries cannot be loaded.  The result is
+ * cached. */
 const struct rr_rdma_lib *rr_rdma_lib(void);
-/* Returns why they cannot be used, with a remedy; "" if they can. */
+/* Returns why the libraries cannot be loaded, and a remedy, or "" if they are
+ * loaded. */
 const char *rr_rdma_reason(void);
 
-/* Calls rdma_create_event_channel.  Returns 0 or a negative errno.  -EACCES is returned
- * at once; librdmacm alone would wait five seconds for udev to change the rights. */
+/* Calls rdma_create_event_channel.  Returns 0 or a negative errno.  Returns -EACCES at
+ * once, whereas librdmacm itself would wait five seconds for udev to change the
+ * permissions. */
 RR_MUST_CHECK int rr_rdma_channel(const struct rr_rdma_lib *lib,
                                   struct rdma_event_channel **ret);
 
@@ -99,7 +103,7 @@ static inline int rr_rdma_query_port(const struct rr_rdma_lib *lib,
 	struct ibv_port_attr a;
 	int err;
 
-	memset(&a, 0, sizeof(a)); /* an old library fills only the first part */
+	memset(&a, 0, sizeof(a)); /* an old library sets only the first members */
 	err = lib->ibv_query_port(ctx, port, (struct _compat_ibv_port_attr *)&a);
 	if (err)
 		return err > 0 ? -err : -EIO;

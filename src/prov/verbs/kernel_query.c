@@ -73,7 +73,7 @@ static int read_answer(const uint8_t *p, size_t len, struct rr_rdma_node *ret)
 	return 0;
 }
 
-/* Sends the question and reads the answer, which is there when send() returns. */
+/* Sends @q and reads the kernel's answer, which is available when send() returns. */
 static int ask_netlink(const struct question *q, struct rr_rdma_node *ret)
 {
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_RDMA);
@@ -90,7 +90,7 @@ static int ask_netlink(const struct question *q, struct rr_rdma_node *ret)
 	return err;
 }
 
-/* Finds a device file.  The kernel loads the module that makes it, if need be. */
+/* Finds a device file.  If necessary, the kernel loads the module that creates it. */
 static int find_node(const char *kind, uint32_t index, struct rr_rdma_node *ret)
 {
 	struct question q = {
@@ -131,7 +131,7 @@ static int open_manager(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Sends a command; @cmd begins with room for the header. */
+/* Sends a command.  @cmd begins with space for the header, which is filled in here. */
 static int send_command(int fd, uint32_t what, void *cmd, size_t len, size_t answer_len)
 {
 	struct rdma_ucm_cmd_hdr h = {.cmd = what,
@@ -157,7 +157,7 @@ static int create_id(int fd, uint32_t *ret)
 	return err;
 }
 
-/* Binds to the address, at any port that is free. */
+/* Binds the id to the address and any free port. */
 static int bind_id(int fd, uint32_t id, const struct sockaddr_storage *a)
 {
 	struct {
@@ -170,7 +170,7 @@ static int bind_id(int fd, uint32_t id, const struct sockaddr_storage *a)
 	memcpy(&c.body.addr, a,
 	       a->ss_family == AF_INET ? sizeof(struct sockaddr_in)
 	                               : sizeof(struct sockaddr_in6));
-	c.body.addr.sin6_port = 0; /* at the same place in both families */
+	c.body.addr.sin6_port = 0; /* at the same offset in both families */
 	return send_command(fd, RDMA_USER_CM_CMD_BIND_IP, &c, sizeof(c), 0);
 }
 
@@ -184,7 +184,7 @@ static int query_id(int fd, uint32_t id, uint32_t *ret)
 	int err = send_command(fd, RDMA_USER_CM_CMD_QUERY_ROUTE, &c, sizeof(c),
 	                       sizeof(r));
 
-	if (!err && !r.port_num) /* ports count from 1 */
+	if (!err && !r.port_num) /* port numbers start at 1 */
 		err = -ENODEV;
 	if (!err)
 		*ret = r.ibdev_index;
@@ -204,6 +204,6 @@ int rr_rdma_find_device(const struct sockaddr_storage *a, uint32_t *ret)
 		err = bind_id(fd, id, a);
 	if (!err)
 		err = query_id(fd, id, ret);
-	close(fd); /* destroys the id */
+	close(fd); /* also destroys the id */
 	return err;
 }

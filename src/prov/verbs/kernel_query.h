@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Queries to the kernel about RDMA devices, which open none.
+ * Queries the kernel about RDMA devices without opening a device.
  *
  * librdmacm opens a device as soon as an id is bound to its address, and keeps it open
- * until the process ends.  The kernel's removal of rxe and siw waits for that.  So
- * these queries, whose device may not be used afterwards, go to the kernel itself: to
- * its connection manager (/dev/infiniband/rdma_cm, by the commands that librdmacm
- * writes there), and by netlink.  Nothing stays open.
+ * until the process ends; until then, the kernel cannot remove an rxe or siw device.
+ * These queries may find a device that is not used afterwards.  So they bypass
+ * librdmacm and go directly to the kernel: to its connection manager
+ * (/dev/infiniband/rdma_cm, with the same commands as librdmacm), and by netlink.  No
+ * descriptor stays open.
  */
 #ifndef RR_PROV_VERBS_KERNEL_QUERY_H
 #define RR_PROV_VERBS_KERNEL_QUERY_H
@@ -20,19 +21,19 @@
 #define RR_RDMA_NO_INDEX UINT32_MAX
 
 struct rr_rdma_node {
-	char name[64];   /* of its file in /dev/infiniband, as "uverbs0" */
+	char name[64];   /* of its file in /dev/infiniband, such as "uverbs0" */
 	uint32_t driver; /* enum rdma_driver_id */
 };
 
-/* Finds the device that serves the local address @a, whatever its port.  @ret gets the
- * device's index, or RR_RDMA_NO_INDEX from a kernel before 5.7, which does not report
- * it.  Returns -ENODEV if no device serves the address, and another negative errno if
- * the connection manager cannot be asked. */
+/* Finds the device that serves the local address @a; the port is ignored.  Stores the
+ * device's index in @ret, or RR_RDMA_NO_INDEX if the kernel (before 5.7) does not
+ * report the index.  Returns -ENODEV if no device serves the address, or another
+ * negative errno if the connection manager cannot be queried. */
 int rr_rdma_find_device(const struct sockaddr_storage *a, uint32_t *ret) RR_MUST_CHECK;
 
-/* Gets the device file and the driver of the device with that index.  Returns a
- * negative errno if there is no such device, or the kernel (before 5.3) does not report
- * them. */
+/* Gets the device file and the driver of the device with index @index.  Returns a
+ * negative errno if there is no such device, or if the kernel (before 5.3) does not
+ * report them. */
 int rr_rdma_get_node(uint32_t index, struct rr_rdma_node *ret) RR_MUST_CHECK;
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Keys of local memory.
+ * Registration of local memory.
  *
  * A device reads and writes only registered memory.  A stable block (rr_prov_memory)
  * is registered once per connection.  A small piece of other memory is copied into the
  * bounce ring, and a large one is registered for the operation.  These registrations
- * give the peer no rights.  The one exception is the data sink of an iWARP Read, which
+ * give the peer no rights.  The only exception is the data sink of an iWARP Read, which
  * vb_tx.c registers for exactly the octets of that Read.
  *
- * Parts of the bounce ring are taken and given back in the order of the send queue.
+ * Octets of the bounce ring are allocated and freed in the order of the send queue.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,11 +26,11 @@ void rr_vb_dereg(struct rr_vb_ep *ep, struct ibv_mr *mr)
 	if (!mr)
 		return;
 	ep->base.count.syscalls++;
-	/* fails only if the device is gone, and the registration with it */
+	/* fails only if the device was removed, and the registration with it */
 	(void)ep->lib->ibv_dereg_mr(mr);
 }
 
-/* Returns the index of the first block that ends beyond @p. */
+/* Returns the index of the first block that ends after @p. */
 static unsigned find_block(const struct rr_vb_ep *ep, const uint8_t *p)
 {
 	unsigned lo = 0, hi = ep->n_blocks;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The objects of one connection: protection domain, completion channel and queue,
- * queue pair.
+ * The objects of one connection: protection domain, completion channel and queue, queue
+ * pair.
  *
- * Normal path: they are made within the device's limits, once the connection manager
- * has determined the device; the queue pair becomes ready with the connection.
+ * Normal path: the objects are created within the device's limits, after the connection
+ * manager has determined the device.  The queue pair becomes ready when the connection
+ * is established.
  *
- * Failure: rr_vb_qp_close and rr_vb_qp_free free what was made, whatever part it is.
+ * Failure: rr_vb_qp_close and rr_vb_qp_free free whichever objects were created.
  *
- * Order of the end: the queue pair is put into error, and from then on the peer
- * accesses nothing; windows are freed, which hold a reference to the queue pair (rxe
- * would wait for them for most of a minute); then the queue pair; then registrations,
- * completion queue, channel, domain.
+ * Order of destruction: the queue pair is put into the error state, which ends the
+ * peer's access to memory.  Then the windows are freed, because each refers to the
+ * queue pair (rxe would wait for them for most of a minute); then the queue pair; then
+ * registrations, completion queue, channel and domain.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -19,7 +20,7 @@
 
 #include "prov/verbs/vb_internal.h"
 
-/* Makes the completion queue, with room for every Receive and every work request. */
+/* Creates the completion queue, with space for every Receive and every work request. */
 static int make_cq(struct rr_vb_ep *ep)
 {
 	uint32_t want = ep->sq_depth + ep->rq_depth + 4;
@@ -35,8 +36,8 @@ static int make_cq(struct rr_vb_ep *ep)
 	return ep->cq ? 0 : rr_vb_error(-1);
 }
 
-/* A device may refuse a combination that is within each of its limits.  So inline
- * octets and pieces are reduced until it accepts. */
+/* Creates the queue pair.  A device may refuse a combination of values even if each is
+ * within its limits, so the inline octets and then the number of pieces are reduced. */
 static int make_qp(struct rr_vb_ep *ep)
 {
 	struct ibv_qp_init_attr a = {
@@ -87,7 +88,8 @@ static uint32_t choose_sq_depth(const struct rr_vb_ep *ep)
 	return RR_MIN(RR_MAX(2 * ep->recvs, 64u), (uint32_t)RR_VB_SQ);
 }
 
-/* The caller will post a Receive for each of its credits, and could not. */
+/* Fails because the receive queue is too short: the caller would post a Receive for
+ * each of its credits. */
 static int fail_too_few(struct rr_vb_ep *ep, const char *name)
 {
 	rr_ep_set_reason(&ep->base, -ENOBUFS,
@@ -120,7 +122,8 @@ static int derive_limits(struct rr_vb_ep *ep)
 	return 0;
 }
 
-/* The device's descriptor is edge-triggered: other endpoints read it too (dev.c). */
+/* Creates all objects.  On failure, *ret_what names the missing one.  The device's
+ * descriptor is watched edge-triggered, because other endpoints read it too (dev.c). */
 static int open_all(struct rr_vb_ep *ep, const char **ret_what)
 {
 	int rc;
@@ -188,7 +191,7 @@ void rr_vb_qp_error(struct rr_vb_ep *ep)
 {
 	struct ibv_qp_attr a = {.qp_state = IBV_QPS_ERR};
 
-	if (ep->qp) /* fails in the error state, or if it was never connected */
+	if (ep->qp) /* fails if it is in error already, or was never connected */
 		(void)ep->lib->ibv_modify_qp(ep->qp, &a, IBV_QP_STATE);
 }
 
@@ -196,7 +199,7 @@ void rr_vb_qp_close(struct rr_vb_ep *ep)
 {
 	if (ep->dev) {
 		pthread_mutex_lock(&ep->dev->lock);
-		rr_list_del(&ep->of_dev); /* no event marks it from here on */
+		rr_list_del(&ep->of_dev); /* no event is recorded in it afterwards */
 		pthread_mutex_unlock(&ep->dev->lock);
 	}
 	rr_vb_windows_fini(ep);

@@ -10,9 +10,9 @@
 #include "prov/verbs/vb_internal.h"
 
 enum {
-	KERNELS = 1, /* multicast group of the kernel's messages */
+	KERNELS = 1, /* netlink multicast group of the kernel's events */
 	UEVENT_MAX = 8192,
-	AT_ONCE = 256, /* messages of one call; the descriptor stays readable */
+	AT_ONCE = 256, /* limit on messages per call; others stay queued */
 };
 
 int rr_verbs_watch_removals(void)
@@ -31,7 +31,8 @@ int rr_verbs_watch_removals(void)
 	return err;
 }
 
-/* A removal is "remove@/devices/.../infiniband_verbs/uverbs0", then other strings. */
+/* Returns true if the message reports the removal of an RDMA device, as in
+ * "remove@/devices/.../infiniband_verbs/uverbs0".  Other strings follow. */
 static bool is_removal(const char *m, size_t len)
 {
 	static const char what[] = "remove@", of[] = "/infiniband_verbs/";
@@ -50,7 +51,7 @@ void rr_verbs_read_removals(int fd)
 		n = recv(fd, m, sizeof(m), 0);
 		if (n < 0 && errno != ENOBUFS)
 			break;
-		gone |= n < 0 || is_removal(m, (size_t)n); /* < 0: some were lost */
+		gone |= n < 0 || is_removal(m, (size_t)n); /* < 0: messages were lost */
 	}
 	if (gone)
 		rr_vb_dev_sweep();

@@ -2,11 +2,11 @@
 /*
  * Watches for the removal of RDMA devices.
  *
- * A connection learns of it from the connection manager.  But librdmacm keeps a device
- * open when the last connection has ended, and the kernel's removal of rxe and siw
- * waits until no process has the device open (dev.c).  So a process that has used a
- * device watches for removals.  The kernel reports each removal of a device node to
- * any process that listens, without privileges.
+ * The connection manager reports a removal to each connection.  But librdmacm keeps a
+ * device open after the last connection has ended, and the kernel cannot remove an rxe
+ * or siw device while a process has the device open (dev.c).  So a process that has
+ * used a device watches for removals.  The kernel reports the removal of device nodes
+ * to all processes that listen, even without privileges.
  */
 #ifndef RR_PROV_VERBS_REMOVALS_H
 #define RR_PROV_VERBS_REMOVALS_H
@@ -15,10 +15,11 @@
 
 /* Opens a descriptor that becomes readable when a device of any kind is added or
  * removed; the caller closes it.  Returns a negative errno if the kernel does not
- * report that. */
+ * report these events. */
 RR_MUST_CHECK int rr_verbs_watch_removals(void);
 
-/* Reads the descriptor, and closes RDMA devices that were removed and are not used. */
+/* Reads events from the descriptor, and closes unused RDMA devices that were
+ * removed. */
 void rr_verbs_read_removals(int fd);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "prov/verbs/self_test_pair.h"
 
-/* Results kept; the oldest is dropped, since device names come and go. */
+/* Limit on cached results.  The oldest is replaced, because devices come and go. */
 enum { CACHED_MAX = 16 };
 
 struct cached_caps {
@@ -15,13 +15,14 @@ struct cached_caps {
 	struct rr_verbs_caps caps;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the three below */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects those below */
 static struct cached_caps cached[CACHED_MAX];
 static unsigned n_cached, oldest;
 
 /* -- steps of a round ----------------------------------------------------------- */
 
-/* A step returns 0, MISBEHAVED, or another error if it could not be tried. */
+/* A step returns 0, MISBEHAVED if the device failed, or another error if the step could
+ * not be run. */
 enum { MISBEHAVED = -EPROTO };
 
 enum { RIGHTS = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ };
@@ -62,7 +63,7 @@ static int bind_window(struct rr_test_pair *t, struct ibv_mr *mr, unsigned acces
 	return 0;
 }
 
-/* Runs the peer's RDMA Write or Read of the target, from @skip octets on. */
+/* Runs an RDMA Write or Read by the peer, @skip octets after the target's start. */
 static int access_target(struct rr_test_pair *t, enum ibv_wr_opcode op, uint32_t rkey,
                          size_t skip, enum ibv_wc_status *ret)
 {
@@ -80,7 +81,7 @@ static int access_target(struct rr_test_pair *t, enum ibv_wr_opcode op, uint32_t
 	return err;
 }
 
-/* Expects a Write and a Read through the window to work. */
+/* Checks that a Write and a Read through the window succeed. */
 static int expect_access(struct rr_test_pair *t)
 {
 	enum ibv_wc_status s;
@@ -102,7 +103,7 @@ static int expect_access(struct rr_test_pair *t)
 	               : MISBEHAVED;
 }
 
-/* Expects a Write to be refused, without a change in the target or behind it. */
+/* Checks that a Write is refused, and changes nothing in the target or after it. */
 static int expect_refused(struct rr_test_pair *t, uint32_t rkey, size_t skip)
 {
 	enum ibv_wc_status s;
@@ -133,7 +134,8 @@ static int invalidate_locally(struct rr_test_pair *t)
 	return wc.status == IBV_WC_SUCCESS ? 0 : MISBEHAVED;
 }
 
-/* Sends to the window's owner.  @ret_flags: wc_flags of the Receive's completion. */
+/* Sends a message from the peer to the window's owner.  Stores in @ret_flags the
+ * wc_flags of the Receive's completion. */
 static int send_to_owner(struct rr_test_pair *t, enum ibv_wr_opcode op,
                          unsigned *ret_flags)
 {
@@ -159,8 +161,8 @@ static int send_to_owner(struct rr_test_pair *t, enum ibv_wr_opcode op,
 
 static int test_remote_invalidation(struct rr_test_pair *t, struct rr_verbs_caps *c)
 {
-	/* IBV_WC_IP_CSUM_OK has the number of the kernel's flag, which rxe of Linux 6.1
-	 * reports unconverted. */
+	/* IBV_WC_IP_CSUM_OK has the value of the kernel's IB_WC_WITH_INVALIDATE, which
+	 * rxe of Linux 6.1 reports unconverted. */
 	static const unsigned bits[] = {IBV_WC_WITH_INV, IBV_WC_IP_CSUM_OK};
 	unsigned plain, with;
 	int err = bind_window(t, t->mr, RIGHTS);
@@ -199,7 +201,7 @@ static int test_old_handle(struct rr_test_pair *t, struct rr_verbs_caps *c)
 	return err ? err : expect_refused(t, old, 0);
 }
 
-/* A Write beyond the end of a window over a registration of the same size. */
+/* Tests a Write beyond the end of a window over a registration of the same size. */
 static int test_registration_end(struct rr_test_pair *t, struct rr_verbs_caps *c)
 {
 	int err = bind_window(t, t->tight, RIGHTS);
@@ -208,8 +210,8 @@ static int test_registration_end(struct rr_test_pair *t, struct rr_verbs_caps *c
 	return err ? err : expect_refused(t, t->mw->rkey, 1);
 }
 
-/* A Write beyond the end of a window over a larger registration.  Not all devices
- * refuse it, and the provider can do without. */
+/* Tests a Write beyond the end of a window over a larger registration.  Not all devices
+ * refuse such a Write, and the provider does not depend on that. */
 static int test_window_bounds(struct rr_test_pair *t, struct rr_verbs_caps *c)
 {
 	int err = bind_window(t, t->mr, RIGHTS);
@@ -238,7 +240,7 @@ static const struct test_round {
         {test_window_bounds, "they cannot be bound"},
 };
 
-/* -- the whole -------------------------------------------------------------------- */
+/* -- the complete test ----------------------------------------------------- */
 
 static int run_rounds(struct rr_test_pair *t, struct rr_verbs_caps *c,
                       const char **ret_text)

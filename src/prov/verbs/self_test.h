@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Self-test of a device: do its memory windows work?
+ * Self-test of a device: checks that its memory windows work.
  *
  * Capability flags are not reliable, and a window that stays open after its
- * invalidation would let a peer write to memory that has another use by then.
+ * invalidation would let a peer write to memory that is used for something else by
+ * then.
  *
- * The test connects two RC queue pairs of the device with each other
+ * The test connects two RC queue pairs of the device to each other
  * (self_test_pair.h) and binds a window of type 2.  It writes and reads through the
  * window, and invalidates it by Send With Invalidate and by a local work request; each
  * time, a Write afterwards must fail and change nothing.  The same is required of a
@@ -14,8 +15,8 @@
  *
  * The test runs once per device and process, and only for an endpoint that would use
  * windows.  It opens the device, takes milliseconds, and is limited to two seconds; a
- * device that could not be tested has no windows.  The kernel may log each refusal, as
- * rxe does from Linux 6.12 on: some lines per process.
+ * device that could not be tested is assumed to have no windows.  The kernel may log
+ * each refusal, as rxe does from Linux 6.12 on: a few lines per process.
  */
 #ifndef RR_PROV_VERBS_SELF_TEST_H
 #define RR_PROV_VERBS_SELF_TEST_H
@@ -23,37 +24,38 @@
 #include "prov/verbs/dl.h"
 
 struct rr_verbs_caps {
-	/* Queue pairs of this device are connected by TCP: the data sink of a Read
+	/* The device's queue pairs are connected by TCP, so the data sink of a Read
 	 * needs remote write access. */
 	bool iwarp;
 	/* Windows of type 2 can be allocated and bound by a work request, carry RDMA
 	 * Writes and Reads, and are closed by local and by remote invalidation; the
-	 * Receive's completion reports the latter, with the R_key.  Otherwise regions
-	 * are registrations, ended by ibv_dereg_mr. */
+	 * Receive's completion reports a remote invalidation and the R_key.  Without
+	 * windows, regions are registrations, and ibv_dereg_mr ends access to them. */
 	bool windows;
-	/* A window's own bounds are enforced.  If not (rxe of Linux 6.1), the peer can
-	 * access the whole registration behind the window, which must then be of just
-	 * the window's octets. */
+	/* The device enforces a window's bounds.  If it does not (rxe of Linux 6.1),
+	 * the peer can access the entire registration on which the window is bound, so
+	 * each registration must cover only the window's octets. */
 	bool window_bounds;
 	/* The bit of a Receive's wc_flags that makes wc.invalidated_rkey valid:
-	 * IBV_WC_WITH_INV by the documentation.  No meaning without windows. */
+	 * IBV_WC_WITH_INV, according to the documentation.  Not used without
+	 * windows. */
 	unsigned with_inv;
-	char text[96]; /* the result, for a user */
+	char text[96]; /* the result as text for users */
 };
 
 /*
- * Not tested, because it may crash the machine: rxe of Linux 6.1 follows a null
- * pointer when an unbound window is invalidated.  The provider posts no local
- * invalidation of a window that the peer has invalidated.
+ * Not tested, because it may crash the machine: rxe of Linux 6.1 dereferences a
+ * null pointer when an unbound window is invalidated.  So the provider posts no local
+ * invalidation of a window that the peer has already invalidated.
  */
 
-/* Gets the result for the device that @ctx is open on.  The first call for a device
- * runs the test; the result is kept until the process ends. */
+/* Gets the test result for the device of @ctx.  The first call for a device runs the
+ * test; the result is cached until the process ends. */
 void rr_verbs_get_caps(const struct rr_rdma_lib *lib, struct ibv_context *ctx,
                        struct rr_verbs_caps *ret);
 
-/* Runs the test, and keeps nothing.  Fills @ret.  Returns -EAGAIN if no port of @dev
- * was ready: windows are off, but a later test may find more. */
+/* Runs the test without caching, and fills @ret.  Returns -EAGAIN if no port of @dev
+ * was up: @ret then reports no windows, but a later test may find them. */
 int rr_verbs_self_test(const struct rr_rdma_lib *lib, struct ibv_device *dev,
                        struct rr_verbs_caps *ret);
 

@@ -15,7 +15,7 @@ static rr_time read_clock(void)
 	return RR_SEC(ts.tv_sec) + (rr_time)ts.tv_nsec;
 }
 
-/* Returns the error of a function that returned NULL, and may not have set errno. */
+/* Returns the error of a function that returned NULL, perhaps without setting errno. */
 static int get_null_error(void)
 {
 	return errno > 0 ? -errno : -EIO;
@@ -40,7 +40,7 @@ static int find_active_port(struct rr_test_pair *t)
 	return -EAGAIN;
 }
 
-/* Registers a part of the page, without remote access: only windows give that. */
+/* Registers part of the page without remote access, which only windows grant. */
 static struct ibv_mr *register_part(struct rr_test_pair *t, size_t at, size_t len)
 {
 	return t->lib->ibv_reg_mr(t->pd, t->mem + at, len,
@@ -77,7 +77,7 @@ int rr_test_pair_init(struct rr_test_pair *t, const struct rr_rdma_lib *lib,
 	return t->cq ? 0 : get_null_error();
 }
 
-/* What cannot be freed stays allocated: the test can do nothing about it. */
+/* Objects that cannot be freed stay allocated: the test can do nothing about them. */
 void rr_test_pair_fini(struct rr_test_pair *t)
 {
 	rr_test_pair_disconnect(t);
@@ -98,7 +98,8 @@ void rr_test_pair_fini(struct rr_test_pair *t)
 
 /* -- addresses ------------------------------------------------------------------ */
 
-/* Ranks IPv4 addresses first and link-local ones last: those may still be tentative. */
+/* Returns the rank of a GID: 0 for an IPv4 address, 1 for other addresses, 2 for a
+ * link-local address, which may still be tentative, or 3 for an unset entry. */
 static unsigned rank_gid(const union ibv_gid *g)
 {
 	static const uint8_t zero[16], v4[12] = {[10] = 0xff, [11] = 0xff};
@@ -116,7 +117,7 @@ int rr_test_pair_next_gid(const struct rr_test_pair *t, unsigned *state, unsigne
 	union ibv_gid g;
 
 	if (t->attr.link_layer != IBV_LINK_LAYER_ETHERNET)
-		n = RR_MIN(n, 1u); /* connected by LID */
+		n = RR_MIN(n, 1u); /* InfiniBand connects by LID */
 	for (; *state < 3 * MAX_GIDS; (*state)++) {
 		unsigned i = *state % MAX_GIDS;
 
@@ -243,7 +244,7 @@ void rr_test_pair_disconnect(struct rr_test_pair *t)
 
 /* -- one work request ------------------------------------------------------------- */
 
-/* Waits for a completion.  The queue is polled again after it was armed, so that no
+/* Waits for a completion.  The queue is polled again after arming, so that no
  * completion is missed. */
 static int wait_completion(struct rr_test_pair *t, struct ibv_wc *ret)
 {

@@ -14,7 +14,8 @@
 
 #define NODES "/dev/infiniband/"
 
-/* Looks into sysfs: rdma-core is not loaded on machines without a device. */
+/* Returns true if sysfs lists an RDMA device.  On machines without a device, rdma-core
+ * is therefore not loaded. */
 static bool kernel_has_devices(void)
 {
 	DIR *d = opendir("/sys/class/infiniband");
@@ -69,7 +70,8 @@ static bool is_special_addr(const struct sockaddr_storage *a)
 	return v4 == INADDR_ANY || v4 >> 24 == IN_LOOPBACKNET;
 }
 
-/* Returns whether libibverbs has a driver for the device file, and we may open it. */
+/* Returns true if libibverbs has a driver for the device file, and we have permission
+ * to open the file. */
 static bool is_usable_node(const struct rr_rdma_lib *lib, const char *node)
 {
 	struct ibv_device **list = lib->ibv_get_device_list(NULL);
@@ -97,7 +99,7 @@ bool rr_verbs_is_preferred(const struct sockaddr *sa, socklen_t len)
 	if (is_special_addr(&a) || !kernel_has_devices() ||
 	    rr_rdma_find_device(&a, &index))
 		return false;
-	if (rr_rdma_get_node(index, &node)) /* a kernel before siw */
+	if (rr_rdma_get_node(index, &node)) /* a kernel too old for siw */
 		return !rr_verbs_check_present(false);
 	if (node.driver == RDMA_DRIVER_SIW)
 		return false;

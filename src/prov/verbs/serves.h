@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which addresses RDMA devices serve, for the choice between this provider and
- * another.  The answers may change at any time: devices and addresses come and go.
+ * Determines which addresses RDMA devices serve, for the choice between this provider
+ * and another.  The results can change at any time, because devices and addresses come
+ * and go.
  */
 #ifndef RR_PROV_VERBS_SERVES_H
 #define RR_PROV_VERBS_SERVES_H
@@ -10,16 +11,16 @@
 
 #include "base/base.h"
 
-/* Returns 0 if there is an RDMA device, -ENODEV if there is none, and -ENOPKG without
- * rdma-core (see rr_rdma_reason).  If there is none, rdma-core is loaded only if
- * @load is set. */
+/* Returns 0 if there is an RDMA device, -ENODEV if there is none, or -ENOPKG if
+ * rdma-core cannot be loaded (see rr_rdma_reason).  Without a device, rdma-core is
+ * loaded only if @load is true. */
 int rr_verbs_check_present(bool load);
 
-/* Returns whether a device serves the local address @sa, whatever its port, and does so
- * better than software iWARP.  No device serves the any address or a loopback address.
- * siw is not better: it is software with the same protocol over TCP, but may miss the
- * first FPDU, checks less, and reports less.  The answer opens no device, so that a siw
- * can be removed afterwards. */
+/* Returns true if a device other than siw serves the local address @sa; the port is
+ * ignored.  No device serves the any address or a loopback address.  The iwarp provider
+ * is preferred to siw, which implements the same protocol in software, but may miss the
+ * first FPDU, checks less, and reports less.  No device is opened, so that a siw device
+ * can still be removed afterwards. */
 bool rr_verbs_is_preferred(const struct sockaddr *sa, socklen_t len);
 
 #endif

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a connection ends.
+ * The end of a connection.
  *
- * Normal path: DRAIN lasts until the device has completed what was posted.  Then the
- * connection manager disconnects (SHUT); the peer's disconnect ends the connection
- * (DEAD), or the deadline does.  The peer's disconnect is an event; completions that
- * precede it are taken first.
+ * Normal path: DRAIN lasts until the device has completed all posts.  Then the
+ * connection manager disconnects (SHUT).  The peer's disconnect or the deadline ends
+ * the connection (DEAD).  The peer's disconnect arrives as an event; earlier
+ * completions are handled first.
  *
- * Failure: the device flushes its queues.  The reason is that of an error completion or
- * an asynchronous event, if there is one.  If there is none, an InfiniBand queue pair
- * in the error state has refused an access or a message of the peer.  On iWARP a closed
- * TCP stream looks the same, so the connection manager has RR_VB_LOSS_NS to report the
+ * Failure: the device flushes its queues.  The reason comes from an error completion or
+ * an asynchronous event, if there is one.  Otherwise, an InfiniBand queue pair in the
+ * error state has refused an access or a message from the peer.  On iWARP, a closed TCP
+ * stream looks the same, so the connection manager is given RR_VB_LOSS_NS to report the
  * close.
  *
- * Invariants: the first reason is kept; DEAD is entered once, completes every post
- * with -ECANCELED, and adds RR_WC_DISCONNECTED last; by then the queue pair and all
- * registrations are gone, so that no memory is touched.
+ * Invariants: only the first reason is kept.  DEAD is entered once, completes every
+ * post with -ECANCELED, and adds RR_WC_DISCONNECTED last.  By then, the queue pair and
+ * all registrations have been destroyed, so no memory is accessed.
  */
 #include <sys/epoll.h>
 
@@ -25,7 +25,7 @@ void rr_vb_drain(struct rr_vb_ep *ep)
 {
 	RR_ASSERT(ep->state == RR_VB_READY);
 	ep->state = RR_VB_DRAIN;
-	ep->loss_at = RR_TIME_NEVER; /* from here on the deadline decides */
+	ep->loss_at = RR_TIME_NEVER; /* only the deadline applies now */
 	rr_ep_begin_drain(&ep->base);
 }
 
@@ -47,7 +47,8 @@ static void end_connection(struct rr_vb_ep *ep)
 	rr_vb_dead(ep);
 }
 
-/* While data moves without errors, the device is not asked for events. */
+/* Returns true if the device may have an event.  Normal data transfer needs no
+ * query. */
 static bool must_ask_device(const struct rr_vb_ep *ep)
 {
 	return ep->dev_ready || ep->flushed ||
@@ -92,7 +93,7 @@ void rr_vb_peer_closed(struct rr_vb_ep *ep, int status)
 	const char *text = NULL;
 	int event;
 
-	rr_vb_cq_poll(ep); /* completions before the end */
+	rr_vb_cq_poll(ep); /* completions before the disconnect */
 	event = ep->base.ended ? 0 : rr_vb_dev_events(ep, &text);
 	if (event)
 		rr_ep_set_reason(&ep->base, event,
@@ -150,7 +151,7 @@ void rr_vb_dead(struct rr_vb_ep *ep)
 	ep->base.deadline = ep->loss_at = RR_TIME_NEVER;
 	rr_ep_set_reason(&ep->base, -ECONNRESET, "connection lost");
 	rr_vb_qp_error(ep);
-	rr_vb_cq_poll(ep); /* completions before the end */
+	rr_vb_cq_poll(ep); /* completions before the error state */
 	rr_vb_qp_close(ep);
 	flush_ops(ep, &ep->reads);
 	flush_ops(ep, &ep->sent);

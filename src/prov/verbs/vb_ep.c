@@ -2,16 +2,16 @@
 /*
  * The verbs provider's table of operations.
  *
- * Normal path: a post is queued; flush gives the device what was queued, in one call;
- * progress takes completions and the connection manager's events.  The descriptor is
- * an epoll instance that watches three others: the connection manager's, the completion
- * channel's, and the device's.
+ * Normal path: a post is queued; flush issues the queued posts to the device in one
+ * call; progress handles completions and the connection manager's events.  The
+ * descriptor is an epoll instance that watches three others: the connection manager's,
+ * the completion channel's, and the device's.
  *
- * Failure: a post either is refused or completes, once.  Every end of the connection
- * goes through vb_end.c.
+ * Failure: each post either is refused or completes exactly once.  A connection always
+ * ends through vb_end.c.
  *
- * Invariants: base.out has room for every operation posted and for CONNECTED and
- * DISCONNECTED; queues grow on posting only.
+ * Invariants: base.out has space for the completions of all posted operations, and for
+ * CONNECTED and DISCONNECTED.  Queues grow only when an operation is posted.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ int rr_vb_reserve(struct rr_vb_ep *ep, uint32_t n)
 	return rr_ep_reserve(&ep->base, ep->posted + ep->rq.count + n);
 }
 
-/* ---- life ---- */
+/* ---- creation and destruction ---- */
 
 static void init_vb_ep(struct rr_vb_ep *ep, const struct rr_prov_config *cfg,
                        rr_time now)
@@ -95,7 +95,7 @@ void rr_vb_free(struct rr_vb_ep *ep)
 	rr_ring_fini(&ep->rq);
 	if (ep->id)
 		(void)ep->lib->rdma_destroy_id(ep->id);
-	rr_vb_dev_put(ep); /* not before: the id uses the device */
+	rr_vb_dev_put(ep); /* after the id, which uses the device */
 	if (ep->channel)
 		ep->lib->rdma_destroy_event_channel(ep->channel);
 	if (ep->epfd >= 0)
@@ -103,7 +103,8 @@ void rr_vb_free(struct rr_vb_ep *ep)
 	free(ep);
 }
 
-/* Before the end this is an abort: the queue pair is destroyed without a disconnect. */
+/* Frees the endpoint.  A connection that has not ended is aborted: its queue pair is
+ * destroyed without a disconnect. */
 static void vb_destroy(struct rr_ep *base)
 {
 	struct rr_vb_ep *ep;
@@ -135,7 +136,7 @@ static int vb_post_recv(struct rr_ep *base, const struct rr_sge *sge, uint64_t t
 	return 0;
 }
 
-/* Appends an operation.  Everything that can fail precedes the first change. */
+/* Appends an operation.  Changes nothing if an error is returned. */
 static int append_op(struct rr_vb_ep *ep, enum rr_post_kind kind,
                      const struct rr_sge *sge, unsigned n, uint32_t handle,
                      uint64_t offset, uint64_t token)
@@ -190,11 +191,11 @@ static int vb_post_read(struct rr_ep *base, const struct rr_sge *sge, uint32_t h
 	struct rr_vb_ep *ep = rr_vb_of(base);
 
 	if (ep->state == RR_VB_READY && !ep->ord)
-		return -EOPNOTSUPP; /* would never be sent */
+		return -EOPNOTSUPP; /* the Read could never be sent */
 	return append_op(ep, RR_POST_READ, sge, 1, handle, offset, token);
 }
 
-/* ---- motion ---- */
+/* ---- progress ---- */
 
 static int vb_flush(struct rr_ep *base, rr_time now)
 {
@@ -208,7 +209,7 @@ static int vb_flush(struct rr_ep *base, rr_time now)
 	return 0;
 }
 
-/* Handles events of the three descriptors. */
+/* Handles the events of the three descriptors. */
 static void poll_descriptors(struct rr_vb_ep *ep)
 {
 	struct epoll_event ev[4];
@@ -241,7 +242,7 @@ static void vb_progress(struct rr_ep *base, rr_time now)
 		rr_vb_cq_poll(ep);
 		if (!ep->armed) {
 			rr_vb_cq_arm(ep);
-			rr_vb_cq_poll(ep); /* completions before the arming: no event */
+			rr_vb_cq_poll(ep); /* earlier completions cause no event */
 		}
 	}
 	if (ep->state == RR_VB_DRAIN && ep->posted != posted)
@@ -270,7 +271,7 @@ static rr_time vb_deadline(const struct rr_ep *base)
 	const struct rr_vb_ep *ep = rr_vb_of(base);
 
 	if (ep->base.out.count || ep->state == RR_VB_CALLED)
-		return ep->base.now; /* no descriptor is ready for these */
+		return ep->base.now; /* for these, no descriptor gets ready */
 	return RR_MIN(ep->base.deadline, ep->loss_at);
 }
 
@@ -332,7 +333,7 @@ static int vb_local_addr(const struct rr_ep *base, struct sockaddr_storage *ret)
 
 const struct rr_prov_ops rr_verbs_ops = {
         .name = "verbs",
-        .remote_invalidate = false, /* that of some devices cannot */
+        .remote_invalidate = false, /* some devices do not support it */
         .watch_removals = rr_verbs_watch_removals,
         .read_removals = rr_verbs_read_removals,
         .connect = rr_vb_connect,

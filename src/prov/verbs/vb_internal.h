@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The endpoint, for the files of this folder only.
+ * The verbs endpoint.  Only files in this folder include this header.
  *
  *   vb_ep.c      the table of operations: posts, progress, queries
  *   cm.c         connect, listen, accept; the events of the connection manager
  *   qp.c         protection domain, queues and queue pair of one connection
- *   dev.c        what connections of one device share: limits, asynchronous events
- *   vb_tx.c      posts become chains of work requests, one call a batch
- *   wc.c         the device's completions become the caller's
- *   mem.c        keys of local memory: stable blocks, registrations, the bounce ring
+ *   dev.c        state shared by a device's connections: limits, asynchronous events
+ *   vb_tx.c      issues posts as chains of work requests, one call per chain
+ *   wc.c         converts the device's completions to the caller's
+ *   mem.c        local memory: stable blocks, registrations, the bounce ring
  *   vb_region.c  memory that the peer may access: windows, or registrations
- *   vb_end.c     orderly end, failures, flush
+ *   vb_end.c     orderly disconnect, failures, flush
  *
  * Ownership: posted memory is lent to the provider until the completion.  A
  * registration made for one operation is undone before the operation's completion is
@@ -29,17 +29,17 @@
 #include "prov/verbs/vb_opts.h"
 #include "prov/verbs/self_test.h"
 
-#define RR_VB_MAX_SEND 4096  /* posted and not completed */
-#define RR_VB_MAX_SGE  16    /* pieces of one work request */
-#define RR_VB_CHAIN    32    /* work requests of one call */
+#define RR_VB_MAX_SEND 4096  /* limit on outstanding operations */
+#define RR_VB_MAX_SGE  16    /* limit on pieces per work request */
+#define RR_VB_CHAIN    32    /* limit on work requests per call */
 #define RR_VB_BOUNCE   65536 /* octets of the bounce ring */
-#define RR_VB_SMALL    4096  /* pieces up to this are copied, not registered */
-#define RR_VB_RETRY    6     /* the device's retries without acknowledgement ... */
-#define RR_VB_RNR      7     /* ... and while the peer has no Receive: endless [C3] */
+#define RR_VB_SMALL    4096  /* largest piece that is copied, not registered */
+#define RR_VB_RETRY    6     /* device's retries if no acknowledgement arrives ... */
+#define RR_VB_RNR      7     /* ... and if the peer has no Receive: unlimited [C3] */
 #define RR_VB_SQ       256   /* largest default depth of the send queue */
 #define RR_VB_RQ       1024  /* default depth of the receive queue */
-#define RR_VB_ROTATE   16    /* windows that must be free before one is reused */
-#define RR_VB_LOSS_NS  RR_MS(200) /* wait for the reason after the first flush */
+#define RR_VB_ROTATE   16    /* number of free windows below which none is reused */
+#define RR_VB_LOSS_NS  RR_MS(200) /* time to wait for the reason of a flush */
 
 #define RR_VB_STATES(X)                                                                \
 	X(RESOLVE, "client: looking for a device that serves the address")             \
@@ -69,35 +69,36 @@ enum rr_vb_kind {
 	RR_VB_SEND = RR_POST_SEND,
 	RR_VB_WRITE = RR_POST_WRITE,
 	RR_VB_READ = RR_POST_READ,
-	RR_VB_BIND,   /* opens a window; without a completion for the caller */
+	RR_VB_BIND,   /* opens a window; the caller gets no completion */
 	RR_VB_UNBIND, /* closes a window */
 };
 
-/* A wr_id is a running number and, in its two lowest bits, one of these. */
+/* A wr_id is a sequence number and, in the two lowest bits, one of these values. */
 enum rr_vb_queue { RR_VB_Q_RECV, RR_VB_Q_SENT, RR_VB_Q_READ };
 #define RR_VB_WR_ID(seq, queue) ((uint64_t)(seq) << 2 | (queue))
 
-/* A post of the send queue; its gather list is in ep->sges until it is issued. */
+/* A post to the send queue.  Its gather list is in ep->sges until the post is
+ * issued. */
 struct rr_vb_op {
 	uint8_t kind;
 	uint8_t nsge;
 	uint32_t len;
-	uint32_t handle; /* Write, Read: the peer's; Send: one to invalidate, or 0 */
-	uint32_t bounce; /* octets of the bounce ring to give back */
-	uint32_t mrs;    /* registrations in ep->mrs to undo */
-	uint32_t wrs;    /* its work requests */
+	uint32_t handle; /* peer's handle; Send: the one to invalidate, or 0 */
+	uint32_t bounce; /* octets of the bounce ring to be freed */
+	uint32_t mrs;    /* number of registrations to undo */
+	uint32_t wrs;    /* number of its work requests */
 	uint64_t offset;
 	uint64_t token;
-	uint64_t last; /* number of its last work request; 0: there is none */
-	int status;    /* of a Read that was not given to the device; others: 0 */
+	uint64_t last; /* sequence number of its last work request; 0: none */
+	int status;    /* error of a Read that was never issued; otherwise 0 */
 	struct rr_vb_region *region; /* BIND, UNBIND */
-	void *copy; /* pieces of a Send that the bounce ring could not take, or NULL */
+	void *copy; /* copy of a Send's pieces outside the bounce ring, or NULL */
 };
 
 struct rr_vb_recv {
 	struct rr_sge sge;
 	uint64_t token;
-	struct ibv_mr *mr; /* made for this Receive, or NULL */
+	struct ibv_mr *mr; /* registration for this Receive only, or NULL */
 };
 
 /* Memory that stays registered for local use. */
@@ -107,18 +108,18 @@ struct rr_vb_block {
 	struct ibv_mr *mr;
 };
 
-/* CLOSED: the peer invalidated it while our invalidation was pending. */
+/* CLOSED: the peer invalidated the region while our invalidation was pending. */
 enum rr_vb_region_state { RR_VB_FREE, RR_VB_OPEN, RR_VB_CLOSING, RR_VB_CLOSED };
 
 struct rr_vb_region {
-	struct rr_vb_region *next; /* in its bucket, or in the free list */
-	struct rr_vb_region *all;
+	struct rr_vb_region *next; /* next in the bucket or the free list */
+	struct rr_vb_region *all;  /* next in the list of all regions */
 	enum rr_vb_region_state state;
 	uint32_t handle;
 	unsigned access;
-	struct ibv_mw *mw; /* NULL: @mr carries the rights */
+	struct ibv_mw *mw; /* NULL: @mr gives the peer its rights */
 	struct ibv_mr *mr;
-	bool own_mr; /* @mr was made for this region; else it is a stable block's */
+	bool own_mr; /* @mr is for this region only, not a stable block's */
 	uint8_t *base;
 	size_t len;
 };
@@ -126,31 +127,31 @@ struct rr_vb_region {
 struct rr_vb_regions {
 	struct rr_vb_region **bucket;
 	uint32_t buckets; /* a power of two */
-	uint32_t used;    /* regions in the table: open or closing */
+	uint32_t used;    /* number of regions in the table: open or closing */
 	struct rr_vb_region *all;
 	struct rr_vb_region *free_first, *free_last;
 	uint32_t free_count;
 };
 
-/* Work requests that wait for one ibv_post_send. */
+/* Work requests to be posted by one call of ibv_post_send. */
 struct rr_vb_chain {
 	unsigned n, n_sge;
-	int last_sent; /* index of the last that is not a Read, or -1 */
+	int last_sent; /* index of the last request that is not a Read, or -1 */
 	struct ibv_send_wr wr[RR_VB_CHAIN];
 	struct ibv_sge sge[RR_VB_CHAIN * 8];
 };
 
-/* What connections of one device share; see dev.c. */
+/* State shared by the connections of one device; see dev.c. */
 struct rr_vb_dev {
 	struct rr_vb_dev *next;
 	struct ibv_context *ctx;
 	unsigned refs;        /* under the registry's lock */
-	int cmd_fd, async_fd; /* the context's, which may be closed while refs is 0 */
-	struct stat node;     /* of cmd_fd, to recognize the file */
-	bool watched;         /* sysfs shows the device until it is removed */
+	int cmd_fd, async_fd; /* of @ctx; may be closed while refs is 0 */
+	struct stat node;     /* of cmd_fd, to detect reuse of the number */
+	bool watched;         /* sysfs lists the device until its removal */
 	bool queried;         /* @attr and caps.iwarp are known */
 	bool tested;          /* all of @caps is known; under the registry's lock */
-	pthread_mutex_t lock; /* of @eps, and of what events set in them */
+	pthread_mutex_t lock; /* protects @eps and the members that events set */
 	struct rr_list eps;
 	struct ibv_device_attr attr;
 	struct rr_verbs_caps caps;
@@ -162,14 +163,14 @@ struct rr_vb_ep {
 	const struct rr_rdma_lib *lib;
 	struct rr_verbs_opts opts;
 	struct rr_prov_memory memory;
-	rr_time handshake; /* limit of connection set-up */
+	rr_time handshake; /* time limit of connection set-up */
 
 	int epfd;
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *id;
 	struct rr_vb_dev *dev;
-	struct rr_list of_dev; /* under dev->lock; so are writes of the next two */
-	atomic_int async;      /* negative errno of an asynchronous event, or 0 */
+	struct rr_list of_dev; /* dev->lock protects it and writes of the next two */
+	atomic_int async;      /* negative errno for an asynchronous event, or 0 */
 	const char *async_text;
 	bool dev_ready; /* the device's descriptor was readable */
 
@@ -177,15 +178,15 @@ struct rr_vb_ep {
 	struct ibv_comp_channel *cc;
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
-	bool armed;         /* the next completion makes the channel ready */
-	unsigned cq_events; /* received and not acknowledged */
-	uint32_t recvs;     /* most Receives posted at once; 0: not known */
+	bool armed;         /* the next completion makes @cc readable */
+	unsigned cq_events; /* number of events received but not acknowledged */
+	uint32_t recvs;     /* most Receives posted at a time; 0: not known */
 	uint32_t sq_depth, rq_depth, max_sge, max_inline;
 	uint32_t max_msg;
-	bool windows; /* regions are windows */
+	bool windows; /* regions are memory windows */
 	uint8_t ird, ord;
 
-	struct rr_ring wait;  /* struct rr_vb_op: not issued */
+	struct rr_ring wait;  /* struct rr_vb_op: not yet issued */
 	struct rr_ring sges;  /* struct rr_sge: gather lists of @wait */
 	struct rr_ring sent;  /* struct rr_vb_op: issued, except Reads */
 	struct rr_ring reads; /* struct rr_vb_op: issued Reads */
@@ -194,20 +195,20 @@ struct rr_vb_ep {
 	struct rr_ring rq;    /* struct rr_vb_recv; the first rq_issued are posted */
 	uint32_t rq_issued;
 	uint32_t posted;    /* the caller's operations in wait, sent and reads */
-	uint32_t in_device; /* work requests of the send queue */
-	uint64_t seq;       /* of the next work request */
+	uint32_t in_device; /* work requests in the device's send queue */
+	uint64_t seq;       /* sequence number of the last work request */
 	struct rr_vb_chain chain;
 
-	struct rr_vb_block *blocks; /* by address */
+	struct rr_vb_block *blocks; /* sorted by address */
 	unsigned n_blocks, cap_blocks;
 	uint8_t *bounce;
 	struct ibv_mr *bounce_mr;
-	uint32_t bounce_head, bounce_used; /* first octet lent; how many */
+	uint32_t bounce_head, bounce_used; /* first octet in use; octets in use */
 	struct rr_vb_regions regions;
 
-	bool flushed;    /* the device flushed work, or took none */
-	bool unsent;     /* ... of the send queue */
-	rr_time loss_at; /* limit of the wait for the reason */
+	bool flushed;    /* the device flushed work or refused it ... */
+	bool unsent;     /* ... in the send queue */
+	rr_time loss_at; /* time until which we wait for the reason */
 	uint8_t priv[RR_PROV_PRIVATE_MAX];
 	size_t priv_len;
 	uint8_t peer_priv[256];
@@ -235,9 +236,10 @@ static inline int rr_vb_error(int rc)
 }
 
 /* ---- vb_ep.c ---- */
-/* Reserves completions for all posts and for @n more.  Returns 0 or -ENOMEM. */
+/* Reserves space for the completions of all posts and of @n more.  Returns 0 or
+ * -ENOMEM. */
 RR_MUST_CHECK int rr_vb_reserve(struct rr_vb_ep *ep, uint32_t n);
-/* Makes an endpoint without a device. */
+/* Creates an endpoint, as yet without a device. */
 RR_MUST_CHECK int rr_vb_new(const struct rr_prov_config *cfg, const void *priv,
                             size_t priv_len, rr_time now, struct rr_vb_ep **ret);
 void rr_vb_free(struct rr_vb_ep *ep);
@@ -255,18 +257,19 @@ int rr_vb_accept(struct rr_prov_listener *l, const struct rr_prov_config *cfg,
 void rr_vb_listener_close(struct rr_prov_listener *l);
 /* Rejects or disconnects the connection, if its state allows it. */
 void rr_vb_cm_disconnect(struct rr_vb_ep *ep);
-/* CALLED: answers the client; the caller may have posted its first Receives. */
+/* In state CALLED, accepts the client's request; called after the caller could post its
+ * first Receives. */
 void rr_vb_answer(struct rr_vb_ep *ep);
-/* Handles the events of the connection manager. */
+/* Handles the connection manager's events. */
 void rr_vb_cm_events(struct rr_vb_ep *ep);
 
 /* ---- qp.c ---- */
-/* Makes the endpoint's objects, once the connection's device is known.  On failure,
- * sets the reason and returns a negative errno. */
+/* Creates the endpoint's objects on the connection's device.  On failure, sets the
+ * reason and returns a negative errno. */
 RR_MUST_CHECK int rr_vb_qp_open(struct rr_vb_ep *ep);
 /* Destroys the queue pair, which ends all access to memory. */
 void rr_vb_qp_close(struct rr_vb_ep *ep);
-/* Frees the other objects, once posts are flushed. */
+/* Frees the other objects.  All posts must have been flushed. */
 void rr_vb_qp_free(struct rr_vb_ep *ep);
 /* Returns whether the queue pair is in the error state. */
 bool rr_vb_qp_broken(struct rr_vb_ep *ep);
@@ -274,7 +277,7 @@ bool rr_vb_qp_broken(struct rr_vb_ep *ep);
 void rr_vb_qp_error(struct rr_vb_ep *ep);
 
 /* ---- dev.c ---- */
-/* Finds the endpoint's device and counts the endpoint as its user. */
+/* Finds the endpoint's device, and counts the endpoint as a user of the device. */
 RR_MUST_CHECK int rr_vb_dev_get(struct rr_vb_ep *ep);
 /* Returns whether the device's memory windows work.  The first call runs the self-test;
  * see self_test.h. */
@@ -284,39 +287,40 @@ void rr_vb_dev_note(struct ibv_context *ctx);
 void rr_vb_dev_put(struct rr_vb_ep *ep);
 /* Closes devices that were removed and that no endpoint uses. */
 void rr_vb_dev_sweep(void);
-/* Takes the device's events.  Returns the negative errno of one that ends this
- * endpoint's connection, with its text, or 0. */
+/* Handles the device's events.  If one of them ends this endpoint's connection, returns
+ * the negative errno for the event and stores its text; otherwise returns 0. */
 int rr_vb_dev_events(struct rr_vb_ep *ep, const char **ret_text);
 
 /* ---- vb_tx.c ---- */
-/* Issues as many operations as the device's queue holds. */
+/* Issues as many waiting operations as fit in the device's queue. */
 void rr_vb_tx_run(struct rr_vb_ep *ep);
-/* Issues Receives that wait. */
+/* Issues the waiting Receives. */
 void rr_vb_rx_run(struct rr_vb_ep *ep);
 
 /* ---- wc.c ---- */
-/* Takes completions off the device's queue. */
+/* Handles the completions in the device's queue. */
 void rr_vb_cq_poll(struct rr_vb_ep *ep);
-/* Takes an event off the completion channel, which is then no longer armed. */
+/* Reads an event from the completion channel, which must then be armed again. */
 void rr_vb_cq_event(struct rr_vb_ep *ep);
-/* Asks for an event with the next completion. */
+/* Arms the completion channel: the next completion causes an event. */
 void rr_vb_cq_arm(struct rr_vb_ep *ep);
-/* Ends @op, which is off its queue: frees what it used and adds its completion. */
+/* Completes @op, which the caller has removed from its queue: frees the resources of
+ * @op and adds its completion. */
 void rr_vb_op_done(struct rr_vb_ep *ep, struct rr_vb_op op, int status);
-/* Undoes the registration of a Receive that has ended. */
+/* Undoes the registration of a completed Receive. */
 void rr_vb_recv_over(struct rr_vb_ep *ep, struct rr_vb_recv *r);
 
 /* ---- mem.c ---- */
-/* Returns the registration of the stable block that holds the piece, or NULL. */
+/* Returns the registration of the stable block that contains the piece, or NULL. */
 struct ibv_mr *rr_vb_block_mr(struct rr_vb_ep *ep, const void *p, size_t len);
-/* Registers memory.  Returns NULL, with errno, on failure. */
+/* Registers memory.  On failure, sets errno and returns NULL. */
 struct ibv_mr *rr_vb_reg(struct rr_vb_ep *ep, void *p, size_t len, int access);
 void rr_vb_dereg(struct rr_vb_ep *ep, struct ibv_mr *mr);
-/* Makes the bounce ring, unless there is one.  Returns false if memory cannot be
+/* Creates the bounce ring if there is none.  Returns false if memory cannot be
  * allocated or locked. */
 bool rr_vb_bounce_have(struct rr_vb_ep *ep);
-/* Takes @len adjacent octets of the bounce ring, or returns NULL.  *ret_took includes
- * a skipped end of the ring. */
+/* Allocates @len adjacent octets of the bounce ring, or returns NULL.  *ret_took is the
+ * number of octets to free later; it includes octets skipped at the ring's end. */
 uint8_t *rr_vb_bounce_get(struct rr_vb_ep *ep, uint32_t len, uint32_t *ret_took);
 void rr_vb_bounce_put(struct rr_vb_ep *ep, uint32_t took);
 void rr_vb_mem_fini(struct rr_vb_ep *ep);
@@ -327,24 +331,26 @@ int rr_vb_register(struct rr_ep *base, void *mem, size_t len, unsigned access,
 int rr_vb_invalidate(struct rr_ep *base, uint32_t handle, uint64_t token);
 /* Converts RR_ACCESS_* to IBV_ACCESS_*. */
 int rr_vb_rights(unsigned access);
-/* Closes a region that the peer invalidated.  Returns false if @handle does not name an
- * open region. */
+/* Closes a region that the peer has invalidated.  Returns false if @handle is not that
+ * of an open region. */
 bool rr_vb_region_closed_by_peer(struct rr_vb_ep *ep, uint32_t handle);
 /* Closes a region whose UNBIND has completed. */
 void rr_vb_region_closed(struct rr_vb_ep *ep, struct rr_vb_region *r);
-/* Frees the windows: the queue pair is in error, and not yet destroyed. */
+/* Frees the windows.  The queue pair must be in the error state, but not yet
+ * destroyed. */
 void rr_vb_windows_fini(struct rr_vb_ep *ep);
-/* Frees the regions and their registrations: the queue pair is destroyed. */
+/* Frees the regions and their registrations.  The queue pair must have been
+ * destroyed. */
 void rr_vb_regions_fini(struct rr_vb_ep *ep);
 
 /* ---- vb_end.c ---- */
-/* Begins the orderly end. */
+/* Starts an orderly disconnect. */
 void rr_vb_drain(struct rr_vb_ep *ep);
-/* DRAIN: disconnects once all that was posted is sent. */
+/* In state DRAIN, disconnects if all posted operations have completed. */
 void rr_vb_end_step(struct rr_vb_ep *ep);
-/* Ends the connection if the device has given it up, or if a reason is set. */
+/* Ends the connection if the device has reported its failure, or if a reason is set. */
 void rr_vb_check_end(struct rr_vb_ep *ep);
-/* Ends the connection that the peer has ended; @status is the event's. */
+/* Ends a connection that the peer has closed; @status is that of the event. */
 void rr_vb_peer_closed(struct rr_vb_ep *ep, int status);
 /* Flushes all posts and adds the last completion. */
 void rr_vb_dead(struct rr_vb_ep *ep);

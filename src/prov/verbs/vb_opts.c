@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A device name, then the table of options with their defaults and ranges. */
+/* Parses the options.  The table has name, field, default, minimum and maximum. */
 #include "prov/verbs/vb_opts.h"
 
 #include <stdio.h>

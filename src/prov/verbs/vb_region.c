@@ -2,20 +2,21 @@
 /*
  * Memory that the peer may access.
  *
- * With windows: register takes a free window, gives it its next key and posts its
- * binding, which the device executes before any later Send.  The window opens a part
- * of a stable block if the device enforces a window's own bounds, else a registration
- * of just the region; neither registration has rights for the peer.  The peer's Send
- * With Invalidate closes the window, or a local invalidation does.  The local one is
- * not posted if the completion queue shows that the peer was first.  If the peer's Send
- * arrives while the device executes our invalidation, or later, the connection ends.
- * Closed windows go to the end of a queue, so that a key is not used again soon.
+ * With windows: rr_vb_register takes a free window, gives it its next key and posts a
+ * bind request, which the device executes before any later Send.  The window covers
+ * part of a stable block if the device enforces window bounds, otherwise a registration
+ * of exactly the region; neither registration gives the peer any rights.  The window is
+ * closed by the peer's Send With Invalidate or by a local invalidation.  The local
+ * invalidation is not posted if the completion queue shows that the peer has already
+ * invalidated the window.  If the peer's Send arrives during or after our invalidation,
+ * the connection ends.  Closed windows are appended to a queue, so that a key is not
+ * used again soon.
  *
- * Without windows: a region is a registration with just the rights wanted, and its
- * invalidation is a deregistration, done before the call returns.
+ * Without windows: a region is a registration with exactly the requested rights, and is
+ * invalidated by deregistration, before rr_vb_invalidate returns.
  *
- * Invariant: every region in the table is open or closing, and a handle that the peer
- * names is valid only if it is in the table.
+ * Invariant: every region in the table is open or closing, and a handle from the peer
+ * is valid only if it is in the table.
  */
 #include <stdlib.h>
 
@@ -88,7 +89,7 @@ static void queue_free_region(struct rr_vb_regions *t, struct rr_vb_region *r)
 	t->free_count++;
 }
 
-/* Takes a region whose window was free long enough, or makes one. */
+/* Takes a free region, or creates one if too few windows are free for reuse. */
 static struct rr_vb_region *take_region(struct rr_vb_ep *ep)
 {
 	struct rr_vb_regions *t = &ep->regions;
@@ -196,7 +197,7 @@ int rr_vb_register(struct rr_ep *base, void *mem, size_t len, unsigned access,
 	return 0;
 }
 
-/* Frees a region to which no access is left. */
+/* Frees a region that the peer can no longer access. */
 static void close_region(struct rr_vb_ep *ep, struct rr_vb_region *r, bool remote)
 {
 	remove_region(&ep->regions, r);
@@ -248,7 +249,7 @@ bool rr_vb_region_closed_by_peer(struct rr_vb_ep *ep, uint32_t handle)
 	if (!r || !r->mw)
 		return false;
 	if (r->state != RR_VB_OPEN) {
-		r->state = RR_VB_CLOSED; /* the UNBIND reports it */
+		r->state = RR_VB_CLOSED; /* the UNBIND will complete it */
 		return false;
 	}
 	ep->base.count.remote_invalidations++;
@@ -264,7 +265,7 @@ void rr_vb_region_closed(struct rr_vb_ep *ep, struct rr_vb_region *r)
 void rr_vb_windows_fini(struct rr_vb_ep *ep)
 {
 	for (struct rr_vb_region *r = ep->regions.all; r; r = r->all) {
-		if (r->mw) /* fails only if the device is gone */
+		if (r->mw) /* fails only if the device was removed */
 			(void)ibv_dealloc_mw(r->mw);
 		r->mw = NULL;
 	}

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Posts become work requests.
+ * Issues posts as work requests.
  *
- * Normal path: a post waits in ep->wait until flush.  Then each post becomes a work
- * request (a Write of many pieces becomes several) of a chain, which is given to the
- * device in one call.  What exceeds the device's queue waits for completions.  Only
- * the last request of a chain is signaled, and Reads are, whose data sinks may have to
- * be closed; a completion also covers the unsignaled requests before it (wc.c).  On
- * iWARP devices all requests are signaled: siw sends an unsignaled request's octets
- * from where they lie, and reports the request as done before TCP has sent them.
+ * Normal path: a post waits in ep->wait until flush.  Then each post is added to a
+ * chain as one work request (or several, for a Write with many pieces), and the chain
+ * is posted to the device in one call.  Posts that exceed the device's queue wait for
+ * completions.  Signaled are the last request of a chain, and all Reads, because their
+ * data sinks may have to be deregistered.  A completion also covers the unsignaled
+ * requests before it (wc.c).  On iWARP devices all requests are signaled: siw sends the
+ * octets of an unsignaled request in place, and reports the request as done before TCP
+ * has sent them.
  *
- * The octets of a piece are in the work request itself if they are few, in a stable
- * block, in the bounce ring, or in a registration for this operation.
+ * A small Send or Write is copied into the work request itself.  Otherwise, each piece
+ * is in a stable block, in the bounce ring, or in memory registered for this operation.
  *
- * Failure: if there is no memory or registration, the connection ends with a reason,
- * since the post was accepted; a device that accepts no work has lost the connection.
+ * Failure: if memory cannot be allocated or registered, the connection ends with a
+ * reason, because the post was already accepted.  If the device refuses work, the
+ * connection is lost.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +35,7 @@ static void post_chain(struct rr_vb_ep *ep)
 		c->wr[c->last_sent].send_flags |= IBV_SEND_SIGNALED;
 	ep->base.count.syscalls++;
 	rc = ibv_post_send(ep->qp, c->wr, &bad);
-	if (rc) { /* the queue pair is in error, or the device is gone */
+	if (rc) { /* the queue pair is in error, or the device was removed */
 		ep->flushed = ep->unsent = true;
 		rr_vb_qp_error(ep);
 	}
@@ -44,7 +46,7 @@ static void post_chain(struct rr_vb_ep *ep)
 	c->last_sent = -1;
 }
 
-/* Adds a work request, with room for as many pieces as one can have. */
+/* Adds a work request to the chain, with space for the maximum number of pieces. */
 static struct ibv_send_wr *add_chain_wr(struct rr_vb_ep *ep, struct rr_vb_op *op,
                                         enum ibv_wr_opcode opcode)
 {
@@ -82,7 +84,7 @@ static void add_wr_sge(struct rr_vb_ep *ep, struct ibv_send_wr *wr, const void *
 	ep->chain.n_sge++;
 }
 
-/* ---- where a piece lies ---- */
+/* ---- memory of the pieces ---- */
 
 static struct ibv_mr *register_for_op(struct rr_vb_ep *ep, struct rr_vb_op *op,
                                       struct rr_ring *mrs, void *p, size_t len,
@@ -100,8 +102,8 @@ static struct ibv_mr *register_for_op(struct rr_vb_ep *ep, struct rr_vb_op *op,
 	return mr;
 }
 
-/* Makes a piece of a Send or Write readable for the device.  @s then names the memory
- * that the device reads. */
+/* Makes a piece of a Send or Write readable for the device, and updates @s to describe
+ * the memory that the device reads. */
 static int place_piece(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s)
 {
 	const struct ibv_mr *mr = rr_vb_block_mr(ep, s->base, s->len);
@@ -125,7 +127,7 @@ static int place_piece(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *
 	return 0;
 }
 
-/* Copies the pieces of a Send that has too many of them into one. */
+/* Copies the pieces of a Send into one piece, if there are too many. */
 static int copy_pieces(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s,
                        unsigned n)
 {
@@ -151,7 +153,7 @@ static int copy_pieces(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *
 	return 0;
 }
 
-/* Drops empty pieces. */
+/* Removes empty pieces.  Returns the number of remaining ones. */
 static unsigned drop_empty(struct rr_sge *s, unsigned n)
 {
 	unsigned k = 0;
@@ -177,7 +179,7 @@ static bool may_inline(const struct rr_vb_ep *ep, const struct rr_vb_op *op, uns
 	return n && n <= ep->max_sge && op->len <= ep->max_inline;
 }
 
-/* ---- kinds ---- */
+/* ---- kinds of operations ---- */
 
 static int issue_send(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s,
                       unsigned n)
@@ -198,15 +200,15 @@ static int issue_send(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s
 	if (in_wr)
 		wr->send_flags |= IBV_SEND_INLINE;
 	if (op->handle) {
-		wr->invalidate_rkey = op->handle; /* what drivers read, ... */
-		wr->wr.rdma.rkey = op->handle;    /* ... and what libsiw reads */
+		wr->invalidate_rkey = op->handle; /* read by most drivers, ... */
+		wr->wr.rdma.rkey = op->handle;    /* ... and by libsiw */
 	}
 	for (unsigned i = 0; i < n; i++)
 		add_wr_sge(ep, wr, s[i].base, s[i].len, s[i].lkey);
 	return 0;
 }
 
-/* Issues a Write, as one work request or more. */
+/* Issues a Write as one or more work requests. */
 static int issue_write(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s,
                        unsigned n)
 {
@@ -241,7 +243,7 @@ static int issue_read(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s
 	int access = IBV_ACCESS_LOCAL_WRITE;
 
 	if (!s->len)
-		return 0; /* zero-length: completes in its turn */
+		return 0; /* zero-length: completes in order, unsent */
 	if (ep->dev->caps.iwarp)
 		access |= IBV_ACCESS_REMOTE_WRITE;
 	else
@@ -272,8 +274,9 @@ static void issue_bind(struct rr_vb_ep *ep, struct rr_vb_op *op)
 	};
 }
 
-/* If a closed window is invalidated, a device ends the connection or does worse
- * (self_test.h).  So a window that the peer has invalidated meanwhile is left alone. */
+/* Issues the invalidation of a window, unless the peer has already invalidated it: if a
+ * closed window is invalidated, a device ends the connection or does worse
+ * (self_test.h). */
 static void issue_unbind(struct rr_vb_ep *ep, struct rr_vb_op *op)
 {
 	struct ibv_send_wr *wr;
@@ -306,7 +309,7 @@ static int issue_op(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s)
 	RR_NEVER("kind of operation");
 }
 
-/* Returns the most work requests that the operation becomes. */
+/* Returns an upper bound on the number of the operation's work requests. */
 static uint32_t count_max_wrs(const struct rr_vb_ep *ep, const struct rr_vb_op *op)
 {
 	if (op->kind != RR_VB_WRITE)
@@ -327,11 +330,11 @@ static void issue_first(struct rr_vb_ep *ep)
 	rr_ring_pop(&ep->wait, 1);
 	rc = issue_op(ep, &op, s);
 	if (rc && op.kind == RR_VB_READ)
-		op.status = rc; /* fails alone, in its turn: nothing depends on it */
+		op.status = rc; /* only this Read fails, in order */
 	else if (rc)
-		op.last = UINT64_MAX; /* only flushed */
+		op.last = UINT64_MAX; /* completed only by the flush */
 	if (!op.last && !to->count && !ep->flushed)
-		rr_vb_op_done(ep, op, op.status); /* not given to the device */
+		rr_vb_op_done(ep, op, op.status); /* has no work request */
 	else
 		*(struct rr_vb_op *)rr_ring_push(to) = op;
 	if (op.last != UINT64_MAX)
@@ -354,9 +357,10 @@ void rr_vb_tx_run(struct rr_vb_ep *ep)
 	post_chain(ep);
 }
 
-/* Returns the registration of a Receive's memory, or NULL.  Without blocks Sends need
- * the bounce ring: if there is none, the Receive fails, so that a connection that could
- * never answer is refused at once. */
+/* Returns the registration of a Receive's memory, or NULL on failure.  If the memory is
+ * not in a stable block, Sends need the bounce ring.  If the ring cannot be created,
+ * the Receive fails too, so that a connection that could never send is refused at
+ * once. */
 static struct ibv_mr *find_recv_mr(struct rr_vb_ep *ep, struct rr_vb_recv *r)
 {
 	struct ibv_mr *mr = rr_vb_block_mr(ep, r->sge.base, r->sge.len);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The device's completions become the caller's.
+ * Converts the device's completions to the caller's.
  *
- * Normal path: a completion of the send queue ends all posts up to its work request,
- * except Reads, each of which has a completion of its own (iWARP devices complete what
- * follows a Read before the Read).  Receives complete in the order of posting.
+ * Normal path: a completion in the send queue completes all posts up to its work
+ * request, except Reads.  Each Read has its own completion, because iWARP devices
+ * complete later posts before a Read.  Receives complete in the order of posting.
  *
- * Failure: the first error sets the reason.  The posts stay where they are until
- * vb_end.c flushes them all, in order.
+ * Failure: the first error sets the reason.  The posts remain queued until vb_end.c
+ * flushes all of them, in order.
  */
 #include <stdlib.h>
 
@@ -69,8 +69,8 @@ static void finish_sent(struct rr_vb_ep *ep, uint64_t seq)
 	}
 }
 
-/* Ends a Read, and those behind it that were not given to the device: zero-length ones,
- * and ones whose memory could not be registered. */
+/* Completes a Read, and directly following Reads without a work request: zero-length
+ * Reads, and those whose memory could not be registered. */
 static void finish_read(struct rr_vb_ep *ep, uint64_t seq)
 {
 	struct rr_vb_op *op;
@@ -103,7 +103,8 @@ static void finish_recv(struct rr_vb_ep *ep, const struct ibv_wc *wc)
 	out->inv_handle = out->invalidated ? wc->invalidated_rkey : 0;
 }
 
-/* Converts the status of a work request of ours. */
+/* Converts the status of a failed work request in the send queue to a negative
+ * errno. */
 static int map_send_error(enum ibv_wc_status s)
 {
 	if (s == IBV_WC_RETRY_EXC_ERR)
@@ -168,7 +169,7 @@ void rr_vb_cq_poll(struct rr_vb_ep *ep)
 void rr_vb_cq_arm(struct rr_vb_ep *ep)
 {
 	ep->base.count.syscalls++;
-	/* fails if the device is gone, which the connection manager reports */
+	/* fails if the device was removed, which the connection manager reports */
 	ep->armed = !ibv_req_notify_cq(ep->cq, 0);
 }
 
