@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Groups by uid: a table of sets, and a few threads that look into the passwd and group
- * databases.  A new list replaces the one of its set that was unused for longest.
+ * Groups by uid: a table of sets, and a few threads that search the passwd and group
+ * databases.  A new list replaces the least recently used list of its set.
  *
- * A list is valid for half an hour, as in rpc.mountd(8).  After half of that time the
- * next request has it looked up again, without waiting.  An unknown uid has no groups,
- * and is looked up again after a minute; after a failure the next look-up is some
- * seconds later.
+ * A list is valid for half an hour, as in rpc.mountd(8).  After half of that time, the
+ * next request starts a new look-up, but does not wait for it.  An unknown uid has no
+ * groups, and is looked up again after a minute.  After a failure, the next look-up
+ * happens some seconds later.
  *
- * Clients choose the uids.  So the number of look-ups at a time is limited, for each
- * address and by the size of the sets, and so is the memory of waiting requests and of
- * lists.
+ * Clients choose the uids.  So the number of concurrent look-ups is limited, for each
+ * address and by the size of the sets.  The memory of waiting requests and of lists is
+ * limited, too.
  */
 #include "nfsd.h"
 #include "tool.h"
@@ -25,7 +25,7 @@ enum {
 	SETS = 512,
 	WAYS = 8,
 	THREADS = 4,
-	ASKERS = 256, /* counters of addresses */
+	ASKERS = 256, /* counters, shared by hash of the address */
 	ASKER_LOOKUPS = 64,
 	ASKER_WAITS = 256,
 	MOST_LOOKUPS = SETS * WAYS / 4,
@@ -42,15 +42,15 @@ _Static_assert(sizeof(gid_t) == sizeof(uint32_t), "groups are handed on as they 
 #define FAILED_NS  (5 * SECOND_NS)
 
 struct slot {
-	struct worker_job job; /* first: the look-up */
+	struct worker_job job; /* first member: the look-up */
 	struct groups *of;
 	uint32_t uid;
-	bool used, asked; /* asked: a look-up is queued or runs; the slot must stay */
-	unsigned asker;   /* whose request started the look-up */
-	uint64_t until, renew;   /* 0: there is no list yet; monotonic ns */
+	bool used, asked;        /* asked: a look-up is queued or runs; keep the slot */
+	unsigned asker;          /* asker whose request started the look-up */
+	uint64_t until, renew;   /* monotonic ns; 0 = there is no list yet */
 	uint64_t seen;           /* last use, monotonic ns */
-	uint64_t generation;     /* the table's, when the look-up started */
-	struct group_list *list; /* NULL: no groups */
+	uint64_t generation;     /* the table's when the look-up started */
+	struct group_list *list; /* NULL = no groups */
 	struct group_wait *first, **last;
 };
 
@@ -60,7 +60,7 @@ struct asker {
 };
 
 struct groups {
-	pthread_mutex_t lock; /* of all fields; not held during a look-up */
+	pthread_mutex_t lock; /* guards all fields; not held during a look-up */
 	uint64_t key[2];
 	uint64_t limit_bytes, waiting_bytes, list_bytes, generation;
 	unsigned lookups, waits;
@@ -75,7 +75,7 @@ struct groups *groups_new(uint64_t limit_bytes)
 
 	if (!g)
 		return NULL;
-	/* Short reads cannot happen for so few octets. */
+	/* So few octets are never read short. */
 	(void)!getrandom(g->key, sizeof(g->key), 0);
 	pthread_mutex_init(&g->lock, NULL);
 	g->limit_bytes = limit_bytes;
@@ -103,7 +103,7 @@ static size_t measure_list(const struct group_list *l)
 	return l ? sizeof(*l) + l->n * sizeof(l->gids[0]) : 0;
 }
 
-/* The caller holds the lock. */
+/* Replaces the slot's list with @l.  The caller holds the lock. */
 static void set_slot_list(struct groups *g, struct slot *s, struct group_list *l)
 {
 	g->list_bytes += measure_list(l);
@@ -112,8 +112,8 @@ static void set_slot_list(struct groups *g, struct slot *s, struct group_list *l
 	s->list = l;
 }
 
-/* Drops the lists that were unused for longest, until there is room.  The caller holds
- * the lock. */
+/* Drops the least recently used lists until the lists fit in LIST_BYTES.  The caller
+ * holds the lock. */
 static void bound_group_lists(struct groups *g)
 {
 	while (g->list_bytes > LIST_BYTES) {
@@ -126,7 +126,7 @@ static void bound_group_lists(struct groups *g)
 				oldest = s;
 		}
 		if (!oldest)
-			return; /* all are being looked up again */
+			return; /* all slots are being looked up again */
 		set_slot_list(g, oldest, NULL);
 		oldest->used = false;
 	}
@@ -145,7 +145,7 @@ static struct group_list *new_group_list(unsigned n)
 	return l;
 }
 
-/* Returns the groups of a user; NULL without memory. */
+/* Returns a user's groups, or NULL if there is no memory. */
 static struct group_list *list_groups(const struct passwd *pw)
 {
 	int most = FIRST_GROUPS, n = most;
@@ -153,10 +153,10 @@ static struct group_list *list_groups(const struct passwd *pw)
 
 	while (l && getgrouplist(pw->pw_name, pw->pw_gid, l->gids, &n) < 0) {
 		if (most == MOST_GROUPS) {
-			n = most; /* the kernel takes no more */
+			n = most; /* the kernel accepts no more */
 			break;
 		}
-		/* glibc returns how many there are. */
+		/* glibc stores the number of groups in n. */
 		most = n > most && n < MOST_GROUPS ? n : MOST_GROUPS;
 		n = most;
 		free(l);
@@ -167,13 +167,14 @@ static struct group_list *list_groups(const struct passwd *pw)
 	return l;
 }
 
-/* Errors with which getpwuid_r(3) may report that a uid is unknown. */
+/* Returns true for errors with which getpwuid_r(3) may report that a uid is unknown. */
 static bool is_unknown_user(int error)
 {
 	return error == ENOENT || error == ESRCH || error == EBADF || error == EPERM;
 }
 
-/* Returns 0 and a list (NULL: the uid is unknown), or negative errno. */
+/* Looks up a user.  Returns 0 and a list (NULL = the uid is unknown), or negative
+ * errno. */
 static int look_up_uid(uint32_t uid, struct group_list **ret)
 {
 	struct passwd pwd, *pw = NULL;
@@ -205,7 +206,7 @@ static void report_failed_lookup(uint32_t uid, int e)
 	warn_about(WARN_GROUPS, -1, what, e);
 }
 
-/* -- the table (by the lock) ----------------------------------------------- */
+/* -- the table (the caller holds the lock) --------------------------------- */
 
 static unsigned find_asker(struct groups *g, const struct sockaddr_storage *peer)
 {
@@ -217,7 +218,8 @@ static unsigned find_asker(struct groups *g, const struct sockaddr_storage *peer
 	return (unsigned)(rr_siphash_once(g->key, &addr, sizeof(addr)) % ASKERS);
 }
 
-/* Finds or makes the slot of @uid.  NULL: look-ups are using all slots of its set. */
+/* Finds or makes the slot of @uid.  Returns NULL if look-ups use all slots of the
+ * set. */
 static struct slot *find_uid_slot(struct groups *g, uint32_t uid)
 {
 	struct slot *set = g->slots[rr_siphash_once(g->key, &uid, sizeof(uid)) % SETS];
@@ -241,7 +243,7 @@ static struct slot *find_uid_slot(struct groups *g, uint32_t uid)
 	return victim;
 }
 
-/* Stores the result of a look-up.  Returns the requests that wait for it. */
+/* Stores the result of a look-up.  Returns the requests that wait for the result. */
 static struct group_wait *settle_lookup(struct groups *g, struct slot *s,
                                         struct group_list *list, int e)
 {
@@ -295,7 +297,7 @@ static void run_lookup(struct worker_job *job)
 	}
 }
 
-/* Returns 0, -EAGAIN or -ESHUTDOWN. */
+/* Starts a look-up.  Returns 0, -EAGAIN or -ESHUTDOWN. */
 static int start_lookup(struct groups *g, struct slot *s, unsigned asker)
 {
 	int e;
@@ -314,7 +316,8 @@ static int start_lookup(struct groups *g, struct slot *s, unsigned asker)
 	return 0;
 }
 
-/* One request may always wait, however little memory there is. */
+/* Returns true if another request of @bytes octets may wait.  One request may always
+ * wait, however little memory there is. */
 static bool may_asker_wait(const struct groups *g, const struct asker *a,
                            uint64_t bytes)
 {
@@ -358,7 +361,7 @@ int groups_get(struct groups *g, uint32_t uid, const struct sockaddr_storage *pe
 		if (now >= s->renew && !s->asked)
 			(void)start_lookup(
 			        g, s,
-			        find_asker(g, peer)); /* or the next request does */
+			        find_asker(g, peer)); /* else the next request does */
 		e = 0;
 	} else if (s) {
 		w->asker = find_asker(g, peer);

@@ -43,9 +43,10 @@ int handle_make_parent(struct nfsd *, struct export *, const struct handle *chil
 int handle_make_climbing(struct nfsd *, struct export *, int fd, struct handle *ret,
                          struct statx *ret_stx);
 /* Climbs from the directory @fd to the export's root.  The thread must act as the
- * server. Returns the number of directories from @fd (included) to the root (excluded),
- * and their inode numbers in @inos unless @inos is NULL.  Returns -ESTALE if @fd is not
- * below the root, or -ENAMETOOLONG if there are more than @max directories. */
+ * server.  Returns the number of directories from @fd (included) to the root
+ * (excluded), and their inode numbers in @inos unless @inos is NULL.  Returns -ESTALE
+ * if @fd is not below the root, or -ENAMETOOLONG if there are more than @max
+ * directories. */
 int handle_climb(const struct export *, int fd, uint64_t *inos, int max);
 /* Makes the handle of the empty directory that is shown in place of a mounted file
  * system that is not served. */
@@ -58,7 +59,7 @@ bool handle_covered(const struct handle *, uint64_t *ret_ino, uint64_t *ret_plac
  * -EBADF (for BADHANDLE), or -ESTALE if there is no such export. */
 int handle_verify(struct nfsd *, const void *data, size_t len, struct export **ret);
 /* Opens the object of a verified handle with O_PATH.  The thread must act as the
- * server. Returns 0, -ESTALE if the object is gone, or another negative errno. */
+ * server.  Returns 0, -ESTALE if the object is gone, or another negative errno. */
 int handle_open(struct nfsd *, struct export *, const struct handle *, int *ret_fd);
 /* Works like handle_open for an export that is open. */
 int handle_open_here(struct export *, const struct handle *, int *ret_fd);

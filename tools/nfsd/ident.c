@@ -2,12 +2,12 @@
 /*
  * The identity that a request is served with.  In Linux each thread has an identity for
  * file access, set by setfsuid and the raw setgroups system call (glibc's function
- * changes all threads).  When its fsuid changes from 0, a thread loses the capabilities
- * that override permissions.  Each thread remembers its identity, so that consecutive
- * requests of one user need no system call.
+ * changes all threads).  When a thread's fsuid changes from 0, the thread loses the
+ * capabilities that override permissions.  Each thread remembers its identity, so that
+ * consecutive requests of one user need no system call.
  *
  * A server that is not root serves every request with its own identity.  A server that
- * is root but may not change its identity does not start.
+ * is root but is not allowed to change its identity does not start.
  */
 #include "nfsd.h"
 #include "tool.h"
@@ -25,10 +25,10 @@ enum { AUTH_STAT_BADCRED = 1, AUTH_STAT_REJECTEDCRED = 2 };
 
 enum { MOST_GIDS = 65536 }; /* NGROUPS_MAX, as in rpcrdma/gss.h */
 
-static bool can_switch;                    /* set once by ident_init, before threads */
+static bool can_switch;                    /* set by ident_init, before threads */
 static uint64_t key[2];                    /* likewise; for digests of groups */
 static _Thread_local struct ident current; /* of this thread */
-static _Thread_local bool known;           /* @current is right; false: set all of it */
+static _Thread_local bool known;           /* @current is right; else set all of it */
 
 #ifdef SYS_setgroups32
 #define SETGROUPS SYS_setgroups32
@@ -54,21 +54,21 @@ bool ident_init(void)
 	struct __user_cap_data_struct caps[2];
 	uint32_t keep = 0;
 
-	/* Short reads cannot happen for so few octets. */
+	/* So few octets are never read short. */
 	(void)!getrandom(key, sizeof(key), 0);
 	memset(caps, 0, sizeof(caps));
 	if (geteuid() != 0 || !get_caps(caps))
 		return false;
 	can_switch = caps[0].effective & 1u << CAP_SETUID &&
 	             caps[0].effective & 1u << CAP_SETGID;
-	/* CAP_SYS_RESOURCE in particular would let users exceed quotas. */
+	/* CAP_SYS_RESOURCE in particular would let users exceed their quotas. */
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 		keep |= 1u << wanted[i];
 	caps[0].permitted &= keep;
 	caps[0].effective &= keep;
 	caps[0].inheritable = 0;
 	memset(&caps[1], 0, sizeof(caps[1]));
-	(void)syscall(SYS_capset, &head, caps); /* else serve with more */
+	(void)syscall(SYS_capset, &head, caps); /* on failure, keep all capabilities */
 	return can_switch;
 }
 
@@ -88,7 +88,7 @@ uint32_t ident_from_cred(const struct rpcrdma_auth *cred, const struct squash *s
 	if (cred->flavor == RPCRDMA_AUTH_SYS) {
 		if (rpcrdma_auth_sys_decode(cred, &sys) || sys.n_gids > 16)
 			return AUTH_STAT_BADCRED;
-		/* To the kernel -1 means "no change"; no user has it. */
+		/* To the kernel, -1 means "no change".  No user has this ID. */
 		if (!s->all && !(s->root && sys.uid == 0) && sys.uid != UINT32_MAX &&
 		    sys.gid != UINT32_MAX) {
 			id.asserted = true;
@@ -104,7 +104,7 @@ uint32_t ident_from_cred(const struct rpcrdma_auth *cred, const struct squash *s
 	return 0;
 }
 
-/* Warns once about a list of MOST_GIDS groups, which may have been cut. */
+/* Warns once about a list of MOST_GIDS groups, which may have been truncated. */
 static void warn_groups_cut(uint32_t uid, unsigned n_gids)
 {
 	static atomic_flag said = ATOMIC_FLAG_INIT;
@@ -116,7 +116,7 @@ static void warn_groups_cut(uint32_t uid, unsigned n_gids)
 		         (unsigned)uid, MOST_GIDS);
 }
 
-/* A long list is not copied. */
+/* Does not copy a list of more than IDENT_FEW_GIDS. */
 void ident_set_groups(struct ident *id, const uint32_t *gids, unsigned n,
                       const struct squash *s)
 {
@@ -221,7 +221,7 @@ int ident_enter(const struct ident *id)
 	return 0;
 }
 
-/* Leaves the groups as they are: root needs none, and creates no files. */
+/* Leaves the groups unchanged: root needs none, and creates no files. */
 int ident_enter_server(void)
 {
 	if (!can_switch || (known && current.uid == 0))
@@ -230,6 +230,6 @@ int ident_enter_server(void)
 		known = false;
 		return refuse_identity(&(struct ident){.uid = 0});
 	}
-	current.uid = 0; /* unless known, ident_enter will set all */
+	current.uid = 0; /* unless @known, ident_enter will set everything */
 	return 0;
 }

@@ -17,34 +17,34 @@ enum { IDENT_FEW_GIDS = 32 }; /* AUTH_SYS has at most 16 */
 struct ident {
 	uint32_t uid, gid;
 	unsigned n_gids;
-	uint32_t gids[IDENT_FEW_GIDS]; /* the groups, if there are no more than these */
-	const uint32_t *many; /* else the groups, before squashing; lent until the
-	                         request is answered */
-	uint32_t squashed;    /* replaces gid 0 of @many */
-	uint64_t digest;      /* of @many, keyed; compares identities, also later */
-	bool asserted;        /* uid and gid come from an AUTH_SYS credential */
+	uint32_t gids[IDENT_FEW_GIDS]; /* the groups, if n_gids <= IDENT_FEW_GIDS */
+	const uint32_t *many;          /* otherwise the groups, before squashing; lent
+	                         until the request is answered */
+	uint32_t squashed;             /* replaces gid 0 in @many */
+	uint64_t digest; /* keyed digest of @many, to compare identities */
+	bool asserted;   /* uid and gid come from an AUTH_SYS credential */
 };
 
-/* Drops the capabilities that a file server does not need.  Call it once, before there
- * are threads.  Returns true if the process may act as other users. */
+/* Drops the capabilities that a file server does not need.  Call this once, before
+ * threads are started.  Returns true if the process may act as other users. */
 bool ident_init(void);
-/* Finds the identity for a credential.  Returns 0, or an auth_stat. */
+/* Finds the identity for a credential.  Returns 0 or an auth_stat. */
 uint32_t ident_from_cred(const struct rpcrdma_auth *, const struct squash *,
                          struct ident *ret);
-/* Finds the identity for an RPCSEC_GSS principal: the user of that name on this host,
+/* Finds the identity for an RPCSEC_GSS principal: the user of this name on this host,
  * or the anonymous user. */
 void ident_from_caller(const struct rpcrdma_gss_caller *, const struct squash *,
                        struct ident *ret);
-/* Replaces the groups of @id.  A list of more than IDENT_FEW_GIDS is lent until the
- * request is answered. */
+/* Replaces the groups of @id.  If @n is more than IDENT_FEW_GIDS, @gids is lent until
+ * the request is answered. */
 void ident_set_groups(struct ident *id, const uint32_t *gids, unsigned n,
                       const struct squash *);
-/* Returns true if user, group and groups are the same.  The lists of groups may have
+/* Returns true if user, group and groups are the same, even if the lists of groups have
  * been freed. */
 bool ident_same(const struct ident *, const struct ident *);
-/* Makes the calling thread act as @id, or as the server itself, when it accesses files.
- * Makes no system call if it does already.  Returns 0, or -EPERM: the request must not
- * be served. */
+/* Make the calling thread act as @id, or as the server itself, when it accesses files.
+ * Make no system call if the thread already does so.  Return 0, or -EPERM, in which
+ * case the request must not be served. */
 int ident_enter(const struct ident *id);
 int ident_enter_server(void);
 

@@ -4,22 +4,24 @@
  * server is not root, the container lacks CAP_DAC_READ_SEARCH, or the file system has
  * no handles.
  *
- * A bounded table remembers the directory and the name where each number was last seen.
- * If that fails, as after a restart, the export is searched.  A handle has 16-bit
- * digests of the inode numbers of the topmost 17 directories on its path, so that a
- * search usually reads one directory for each level.  Below these it tries all
- * directories.  A search reads at most SEARCH_ENTRIES names.  It reads them a second
- * time, with a statx for each, only if readdir is known to report other numbers.
+ * A table of limited size remembers the directory and the name where each inode number
+ * was last seen.  If the table does not lead to the object, for example after a
+ * restart, the export is searched.  A handle has 16-bit digests of the inode numbers of
+ * the topmost 17 directories on its path, so that a search usually reads one directory
+ * at each level.  Below these levels it tries all directories.  A search reads at most
+ * SEARCH_ENTRIES names.  It reads the names a second time, with a statx for each, only
+ * if readdir is known to report wrong inode numbers.
  *
  * Clients may ask for lost objects as often as they like.  So a search that found
- * nothing is remembered for some seconds, few searches run at once, and one that took
- * long is followed by a longer pause.  Meanwhile clients have to retry (-EAGAIN).
+ * nothing is remembered for some seconds, few searches run at the same time, and a
+ * search that took long is followed by an even longer pause.  During the pause, clients
+ * have to retry (-EAGAIN).
  *
- * The object that is found must have the inode number and the time of birth of the
- * handle.  File systems without times of birth cannot tell a new file from an old one
- * with the same number.  An object that was moved to another directory after its handle
- * was made is found as long as the table has it, but not after a restart.  Symbolic
- * links are not followed, and mount points not entered.
+ * The object must have the inode number and the birth time of the handle.  File systems
+ * without birth times cannot distinguish a new file from an old one with the same
+ * number.  An object that was moved to another directory after its handle was made is
+ * found as long as the table has its new place, but not after a restart.  Symbolic
+ * links are not followed, and mount points are not entered.
  */
 #include "op.h"
 #include "tool.h"
@@ -33,9 +35,9 @@ enum {
 	SEARCH_ENTRIES = 1000000,
 	SEARCHES_AT_ONCE = 2,
 	MISS_SECONDS = 5,
-	LONG_NS = 50000000, /* of a search that is followed by a pause */
-	PAUSE_TIMES = 4,    /* length of the pause, in times of the search */
-	SAMPLE = 8,         /* names of each directory whose numbers are compared */
+	LONG_NS = 50000000, /* a pause follows a search that takes longer */
+	PAUSE_TIMES = 4,    /* ratio of the pause to the search's duration */
+	SAMPLE = 8,         /* names in each directory whose numbers are checked */
 };
 
 static uint64_t mix_bits(uint64_t x)
@@ -76,7 +78,7 @@ void walk_learn(struct export *ex, uint64_t ino, uint64_t parent, const char *na
 	s = find_walk_slot(ex, ino);
 	if (s->ino != ino || s->parent != parent || !s->name || strcmp(s->name, name)) {
 		copy = strdup(name);
-		if (copy) { /* else the export is searched */
+		if (copy) { /* otherwise the export will be searched */
 			free(s->name);
 			*s = (struct walk_slot){ino, parent, copy};
 		}
@@ -84,7 +86,7 @@ void walk_learn(struct export *ex, uint64_t ino, uint64_t parent, const char *na
 	pthread_mutex_unlock(&ex->walk_lock);
 }
 
-/* Returns 0 if @fd is the object, else -ESTALE. */
+/* Returns 0 if @fd is open on the object, else -ESTALE. */
 static int check_found(const struct export *ex, const struct walk_id *w, int fd)
 {
 	struct statx st;
@@ -94,8 +96,8 @@ static int check_found(const struct export *ex, const struct walk_id *w, int fd)
 	return handle_inside(ex, &st) ? 0 : -ESTALE;
 }
 
-/* Returns 0 with @fd in @ret_fd if it is the object; else closes it and returns
- * -ESTALE. */
+/* If @fd is open on the object, returns 0 and @fd in @ret_fd.  Otherwise closes @fd and
+ * returns -ESTALE. */
 static int take_found(const struct export *ex, const struct walk_id *w, int fd,
                       int *ret_fd)
 {
@@ -108,14 +110,15 @@ static int take_found(const struct export *ex, const struct walk_id *w, int fd,
 	return e;
 }
 
-/* Opens @name in @dir as an O_PATH descriptor.  O_DIRECTORY would trigger an
- * autofs mount. */
+/* Opens @name in @dir as an O_PATH descriptor.  Does not use O_DIRECTORY, which would
+ * trigger an autofs mount. */
 static int open_entry(int dir, const char *name)
 {
 	return open_name(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
 }
 
-/* Reads the attributes of @name, but not of a mount point. */
+/* Reads the attributes of @name.  Returns 0 or negative errno, -EXDEV at a mount
+ * point. */
 static int stat_entry(int dir, const char *name, struct statx *ret)
 {
 	int fd = open_entry(dir, name), e;
@@ -127,8 +130,8 @@ static int stat_entry(int dir, const char *name, struct statx *ret)
 	return e;
 }
 
-/* Reads the names from the root to @ino from the table, last first.  Returns how many,
- * or -ENOENT if some are missing. */
+/* Reads from the table the names on the path from the root to @ino, the last name
+ * first.  Returns the number of names, or -ENOENT if some are missing. */
 static int recall_names(struct export *ex, uint64_t ino, char **names, unsigned max)
 {
 	unsigned n = 0;
@@ -177,15 +180,15 @@ struct search {
 	const struct walk_id *w;
 	unsigned left;   /* names that may still be read */
 	bool by_stat;    /* read each inode number with statx */
-	bool differs;    /* readdir reported a number that is not the object's */
-	unsigned sample; /* names of this directory that are still to be compared */
+	bool differs;    /* readdir reported a wrong inode number */
+	unsigned sample; /* names in this directory still to be checked */
 	int found;       /* descriptor, or -1 */
-	int lack;        /* 0, or negative errno: descriptors ran out */
+	int lack;        /* 0, or -EMFILE or -ENFILE: no descriptor was left */
 };
 
 static void search_dir(struct search *, int dir, uint64_t dir_ino, unsigned level);
 
-/* Returns true if an entry with this number may be on the path. */
+/* Returns true if an entry with this inode number may be on the path. */
 static bool is_on_path(const struct walk_id *w, uint64_t ino, unsigned level)
 {
 	if (level + 1 == w->depth)
@@ -235,7 +238,7 @@ static void search_entry(struct search *s, int dir, uint64_t dir_ino,
 	close(fd);
 }
 
-/* Checks that readdir reports the inode number of the object: overlayfs and some FUSE
+/* Checks that readdir reports the object's inode number, which overlayfs and some FUSE
  * file systems do not. */
 static void compare_number(struct search *s, int dir, const struct dirent *de)
 {
@@ -280,7 +283,7 @@ static void search_dir(struct search *s, int dir, uint64_t dir_ino, unsigned lev
 	closedir(d);
 }
 
-/* Returns a digest of the whole handle. */
+/* Returns a digest of all fields of the handle. */
 static uint64_t digest_walk_id(const struct walk_id *w)
 {
 	uint64_t h = mix_bits(w->ino ^ (uint64_t)w->born << 32 ^ w->depth);
@@ -290,8 +293,8 @@ static uint64_t digest_walk_id(const struct walk_id *w)
 	return h;
 }
 
-/* Returns 0 if a search may begin, -ESTALE if a recent one found nothing, -EAGAIN if
- * the client has to retry. */
+/* Returns 0 if a search may begin, -ESTALE if a recent search found nothing, or -EAGAIN
+ * if the client must retry later. */
 static int begin_search(struct export *ex, uint64_t digest, uint64_t now)
 {
 	struct walk_pace *p = &ex->pace;

@@ -2,9 +2,10 @@
 /*
  * The MOUNT program, version 3.                     [RFC 1813 appendix I]
  *
- * MNT takes the name of an export or a directory beneath one.  The directory is looked
+ * MNT takes the name of an export or of a directory below it.  The directory is looked
  * up component by component with the caller's permissions, without following symbolic
- * links.  The list of mounts is for people: it is bounded and drops the oldest entry.
+ * links.  The list of mounts is only informative: its size is limited, and a new entry
+ * replaces the oldest one.
  */
 #include "op.h"
 #include <errno.h>
@@ -24,8 +25,8 @@ static void format_peer(const struct op *op, char *ret, size_t size)
 		snprintf(ret, size, "unknown");
 }
 
-/* Removes the mounts of @host, or only @dir unless that is NULL.  The caller holds
- * d->lock. */
+/* Removes the mounts of @host, or only its mount of @dir unless @dir is NULL.  The
+ * caller holds d->lock. */
 static void forget_mounts(struct nfsd *d, const char *host, const char *dir)
 {
 	unsigned kept = 0;
@@ -87,7 +88,7 @@ void op_umntall(struct op *op)
 
 struct list_writer {
 	char *buf;
-	size_t len, max; /* octets, without the word that ends the list */
+	size_t len, max; /* octets used; limit without the final word */
 };
 
 static bool put_list_word(struct list_writer *o, uint32_t v)
@@ -120,13 +121,13 @@ static struct list_writer begin_list_results(struct op *op)
 
 static void end_list_results(struct op *op, struct list_writer *o)
 {
-	static const char end[4]; /* FALSE: without memory, an empty list */
+	static const char end[4]; /* FALSE: an empty list if there is no memory */
 
 	op->tail = (struct rpcrdma_piece){end, 4, false};
 	if (!o->buf)
 		return;
 	o->max += 4;
-	(void)put_list_word(o, 0); /* there is room for it */
+	(void)put_list_word(o, 0); /* max was reduced for this word */
 	op->tail = (struct rpcrdma_piece){o->buf, o->len, false};
 }
 
@@ -148,7 +149,7 @@ void op_dump(struct op *op)
 	end_list_results(op, &o);
 }
 
-/* Writes the clients of an export; an empty list stands for all clients. */
+/* Writes the clients of an export.  An empty list means all clients. */
 static bool put_client_groups(struct list_writer *o, const struct clients *l)
 {
 	bool ok = true;
@@ -171,8 +172,7 @@ void op_export(struct op *op)
 		if (ex->live &&
 		    (!put_list_word(&o, 1) || !put_list_string(&o, ex->name) ||
 		     !put_client_groups(&o, ex->clients)))
-			o = was; /* too many clients; an empty list would admit everyone
-			          */
+			o = was; /* too long; an empty list would mean all clients */
 	}
 	pthread_mutex_unlock(&d->access.lock);
 	end_list_results(op, &o);
@@ -180,8 +180,8 @@ void op_export(struct op *op)
 
 /* -- MNT ------------------------------------------------------------------- */
 
-/* Returns the export with the longest name that @path begins with, and the rest of
- * @path. */
+/* Returns the export with the longest name that is a prefix of @path, and the rest of
+ * @path in @ret_rest.  Returns NULL if there is none. */
 static struct export *find_named_export(struct nfsd *d, const char *path,
                                         const char **ret_rest)
 {
@@ -214,8 +214,8 @@ struct export *op_mnt_export(struct op *op)
 	               : NULL;
 }
 
-/* NULL: the server answers without a file system (UMNT, the handle of an export, a
- * client that is refused). */
+/* Returns NULL if no file system is needed for the reply: for UMNT, for an export's own
+ * handle, or if the client is refused. */
 struct filesystem *op_mnt_fs(struct op *op)
 {
 	const char *rest = NULL;
@@ -226,8 +226,8 @@ struct filesystem *op_mnt_fs(struct op *op)
 	return ex && ex == op->ex && rest[strspn(rest, "/")] ? ex->fs : NULL;
 }
 
-/* Has the call go on in the file system that is mounted at @name in @fd.  Returns
- * NFSD_WOULD_SLEEP, or -EACCES if it is not served. */
+/* Passes the call to the file system that is mounted at @name in @fd.  Returns
+ * NFSD_WOULD_SLEEP, or -EACCES if that file system is not served. */
 static int cross_mount(struct op *op, struct export *ex, int fd, const char *name,
                        const struct statx *st, const char *rest)
 {
@@ -241,8 +241,8 @@ static int cross_mount(struct op *op, struct export *ex, int fd, const char *nam
 	return op_would_sleep(op);
 }
 
-/* Descends to a child: *fd and *h become the child's.  Returns -EXDEV at a mount
- * point. */
+/* Descends to a child, and replaces *fd and *h with the child's.  Returns 0, -EXDEV at
+ * a mount point, or another negative errno. */
 static int descend_component(struct op *op, struct export *ex, const char *name,
                              int *fd, struct handle *h, struct statx *st)
 {
@@ -269,7 +269,8 @@ static int descend_component(struct op *op, struct export *ex, const char *name,
 	return 0;
 }
 
-/* Opens the root of the export or of the mounted file system. */
+/* Opens the root of the export or of the mounted file system.  Returns a descriptor or
+ * negative errno. */
 static int open_walk_start(struct op *op, struct export *ex, struct handle *h,
                            struct statx *st)
 {
@@ -285,7 +286,8 @@ static int open_walk_start(struct op *op, struct export *ex, struct handle *h,
 	return fd < 0 ? -errno : fd;
 }
 
-/* Descends along @rest, in at most MNTPATHLEN / 2 steps. */
+/* Descends along @rest, in at most MNTPATHLEN / 2 steps.  Returns 0 or negative
+ * errno. */
 static int descend_path(struct op *op, struct export *ex, const char *rest,
                         struct handle *h)
 {
@@ -308,7 +310,7 @@ static int descend_path(struct op *op, struct export *ex, const char *rest,
 	return e;
 }
 
-/* Makes the handle of the directory @rest. */
+/* Makes the handle of the directory @rest.  Returns 0 or negative errno. */
 static int find_directory(struct op *op, struct export *ex, const char *rest)
 {
 	if (op->cross)
@@ -342,9 +344,9 @@ static mountstat3 convert_mount_error(int e)
 	return MNT3ERR_SERVERFAULT;
 }
 
-/* Without AUTH_SYS among the flavors, the uid of an AUTH_SYS credential proves nothing
- * and must not reveal names in the directories of other users.  So MNT looks as the
- * anonymous user. */
+/* If AUTH_SYS is not an allowed flavor, the uid of an AUTH_SYS credential proves
+ * nothing and must not reveal names in the directories of other users.  So MNT looks up
+ * the directory as the anonymous user. */
 static int enter_walk_identity(struct op *op, const char *rest)
 {
 	const struct squash *s = &op->may.squash;
@@ -366,7 +368,7 @@ void op_mnt(struct op *op)
 	struct export *ex = find_named_export(op->nfsd, op->args.mnt, &rest);
 	int e = op->denied           ? op->denied
 	        : ex && ex == op->ex ? enter_walk_identity(op, rest)
-	                             : -ENOENT; /* or the export was added just now */
+	                             : -ENOENT; /* no export, or added just now */
 
 	if (!e)
 		e = find_directory(op, ex, rest);

@@ -46,7 +46,8 @@ static void put_rpc_word(struct writer *w, uint32_t v)
 	w->len += 4;
 }
 
-/* Writes the status of a reply, and @n more words.  Returns the length so far. */
+/* Writes the status of a reply, and the @n words @more.  Returns the reply's length so
+ * far. */
 static size_t put_reply_status(struct writer *w, uint32_t stat, uint32_t reason,
                                const uint32_t *more, unsigned n)
 {
@@ -65,7 +66,7 @@ struct header {
 	uint32_t xid, rpc, program, version, proc;
 };
 
-/* Returns false if the record is not a call. */
+/* Decodes the header of a call.  Returns false if the record is not a call. */
 static bool get_call_header(struct reader *r, struct header *ret,
                             struct rpcrdma_auth *cred)
 {
@@ -74,19 +75,19 @@ static bool get_call_header(struct reader *r, struct header *ret,
 		return false;
 	ret->rpc = get_rpc_word(r);
 	if (r->bad || ret->rpc != RPC_MSG_VERSION)
-		return !r->bad; /* of another version the rest is not decoded */
+		return !r->bad; /* for another RPC version, decoding stops here */
 	ret->program = get_rpc_word(r);
 	ret->version = get_rpc_word(r);
 	ret->proc = get_rpc_word(r);
 	*cred = get_rpc_auth(r);
-	(void)get_rpc_auth(r); /* the verifier is empty with these flavors */
+	(void)get_rpc_auth(r); /* the verifier, which is empty with these flavors */
 	return !r->bad;
 }
 
 static size_t execute_call(struct mount_rpc *m, const struct header *h,
                            struct mount_call *call, struct writer *w, bool *ret_failed)
 {
-	enum { HEAD = 4 * 4 }; /* accepted, verifier, status */
+	enum { HEAD = 4 * 4 }; /* octets for accepted, verifier, status */
 	uint8_t *results = w->at + w->len + HEAD;
 	size_t n = 0, room = MOUNT_RPC_BYTES - w->len - HEAD;
 	uint32_t auth_stat = 0;
@@ -105,7 +106,8 @@ static size_t execute_call(struct mount_rpc *m, const struct header *h,
 	return put_reply_status(w, MSG_ACCEPTED, (uint32_t)status, NULL, 0) + n;
 }
 
-/* Returns the length of the reply; 0: the record is not a call, and is not answered. */
+/* Returns the length of the reply, or 0 if the record is not a call and must not be
+ * answered. */
 static size_t answer_record(struct mount_rpc *m, struct mount_call *call,
                             const void *record, size_t len,
                             uint8_t ret[MOUNT_RPC_BYTES], bool *ret_failed)

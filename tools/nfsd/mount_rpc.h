@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Answers one record of ONC RPC for MOUNT or NLM: decodes the call's header, executes
- * the procedure, encodes the reply.                        [RFC 5531 §9, §14]
+ * Answers one ONC RPC record for MOUNT or NLM: decodes the call's header, executes the
+ * procedure, encodes the reply.                        [RFC 5531 §9, §14]
  */
 #ifndef RPCRDMA_MOUNT_RPC_H
 #define RPCRDMA_MOUNT_RPC_H
@@ -9,14 +9,14 @@
 #include "op.h"
 
 enum {
-	MOUNT_RPC_RECORD = 5120,                  /* octets; a LOCK of NLM has 4988 */
-	MOUNT_RPC_BYTES = MOUNT_LIST_BYTES + 128, /* room for any reply */
+	MOUNT_RPC_RECORD = 5120,                  /* octets; an NLM LOCK has 4988 */
+	MOUNT_RPC_BYTES = MOUNT_LIST_BYTES + 128, /* octets; fits any reply */
 };
 
 struct mount_rpc {
 	struct nfsd *nfsd;
 	uint64_t nlm_calls;
-	uint8_t room[MOUNT_LIST_BYTES]; /* for a list as results */
+	uint8_t room[MOUNT_LIST_BYTES]; /* memory for a list in the results */
 };
 
 /* A tcpd_answer_fn; @arg is a struct mount_rpc. */

@@ -603,7 +603,7 @@ void op_rmdir(struct op *op)
 /* -- RENAME, LINK ---------------------------------------------------------- */
 
 /* Returns 0 if both handles are of the same export, or -EXDEV or another negative
- * errno. Opens neither, because the other export's file system may not answer. */
+ * errno.  Opens neither, because the other export's file system may not answer. */
 static int check_same_export(struct nfsd *d, const nfs_fh3 *a, const nfs_fh3 *b)
 {
 	struct export *x, *y;

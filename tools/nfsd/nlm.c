@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The answers of NLM, by procedure:
+ * The NLM replies, by procedure:
  *
  *   TEST, LOCK, NM_LOCK, SHARE   no locks: the client's program gets ENOLCK
  *   UNLOCK, UNSHARE              granted: nothing is locked afterwards, which satisfies
@@ -9,9 +9,9 @@
  *                                Linux would repeat CANCEL every half minute.
  *   FREE_ALL                     done: there are no locks
  *
- * The asynchronous procedures (TEST_MSG ... GRANTED_RES) are missing.  They would have
- * to be answered by calls to the lock manager of the client.  PROC_UNAVAIL ends them at
- * once.  Linux does not use them.
+ * The asynchronous procedures (TEST_MSG ... GRANTED_RES) are not implemented, because
+ * they would have to be answered by calls to the client's lock manager.  PROC_UNAVAIL
+ * ends them at once.  Linux does not use them.
  *
  * The arguments are decoded completely, within the limits of nlm4.x, but only the
  * cookie is used: the results repeat it.
@@ -21,7 +21,7 @@
 #include "nlm4.h"
 
 union arguments {
-	netobj cookie; /* the first field, except of FREE_ALL */
+	netobj cookie; /* the first field, except in FREE_ALL */
 	nlm3_testargs test3;
 	nlm4_testargs test4;
 	nlm3_lockargs lock3;
@@ -35,10 +35,10 @@ union arguments {
 };
 
 struct procedure {
-	xdrproc_t args3; /* of versions 1 and 3 */
-	xdrproc_t args4; /* of version 4; NULL: there is no such procedure */
+	xdrproc_t args3; /* for versions 1 and 3 */
+	xdrproc_t args4; /* for version 4; NULL = no such procedure */
 	bool shares;     /* missing in version 1 */
-	xdrproc_t res;   /* NULL: void */
+	xdrproc_t res;   /* NULL = void */
 	nlm4_stats stat;
 };
 
@@ -71,7 +71,7 @@ bool nlm_has_version(uint32_t version)
 	return version == 1 || version == 3 || version == 4;
 }
 
-/* Returns NULL if the version has no such procedure. */
+/* Returns the procedure, or NULL if the version has no such procedure. */
 static const struct procedure *find_nlm_procedure(uint32_t version, uint32_t proc)
 {
 	const struct procedure *p;
@@ -82,11 +82,11 @@ static const struct procedure *find_nlm_procedure(uint32_t version, uint32_t pro
 	return p->args4 && (version != 1 || !p->shares) ? p : NULL;
 }
 
-/* Returns the number of octets, or -EMSGSIZE. */
+/* Encodes the results.  Returns the number of octets, or -EMSGSIZE. */
 static int put_nlm_results(const struct procedure *p, const union arguments *a,
                            void *ret, size_t size)
 {
-	/* The results of other procedures are the beginning of these. */
+	/* The fields of nlm4_res are the first fields of nlm4_shareres. */
 	const union {
 		nlm4_shareres share;
 		nlm4_res res;

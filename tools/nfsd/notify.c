@@ -11,16 +11,16 @@
 #include <sys/time.h>
 #include <sys/un.h>
 
-enum { SEND_SECONDS = 5 }; /* time for a manager that does not read */
+enum { SEND_SECONDS = 5 }; /* limit if the manager does not read */
 
 static struct {
-	int fd; /* -1: there is no manager */
+	int fd; /* -1 = there is no manager */
 	struct sockaddr_un to;
 	socklen_t to_len;
 } manager = {.fd = -1};
 
-/* Takes a path, or '@' and a name in the abstract namespace.  Returns 0 or negative
- * errno. */
+/* Stores the address: a path, or '@' and a name in the abstract namespace.  Returns 0
+ * or negative errno. */
 static int take_notify_address(const char *name)
 {
 	size_t len = strlen(name);
@@ -34,7 +34,7 @@ static int take_notify_address(const char *name)
 	manager.to_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len);
 	if (*name == '@')
 		manager.to.sun_path[0] =
-		        0; /* without a final NUL, which would be part of the name */
+		        0; /* no final NUL, which would be part of the name */
 	else
 		manager.to_len++;
 	return 0;

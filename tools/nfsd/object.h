@@ -89,7 +89,7 @@ int object_adopt(struct nfsd *, struct export *, const struct handle *h, int fd,
                  const struct statx *, struct object **ret);
 void object_put(struct nfsd *, struct object *);
 /* Removes the object of a removed name from the cache, if it was the object's last
- * name. An object with other names may have uncommitted data. */
+ * name.  An object with other names may have uncommitted data. */
 void object_forget(struct nfsd *, const struct handle *);
 
 /* -- one object (object.c) ------------------------------------------------- */

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ONC RPC over TCP, for the few calls that clients of NFS over RDMA make there: MOUNT
- * (Linux uses nothing else), NLM, and security contexts.
+ * ONC RPC over TCP, for the few calls that clients of NFS over RDMA make over TCP:
+ * MOUNT (the only one that Linux uses), NLM, and security contexts.
  *
- * One thread polls the listeners and at most MAX_PEERS connections.  Each connection
- * reads one record, has the service answer it, writes the reply, and only then reads
- * on.  So it needs memory for one call, and for one reply while it is being written.
+ * One thread polls the listeners and at most MAX_PEERS connections.  For each
+ * connection it reads one record, has the service answer the record, writes the reply,
+ * and only then continues to read.  So a connection needs memory for one call, and for
+ * one reply while it is being written.
  *
  * Peers are not trusted.  The size of a record and the number of its fragments are
- * limited, and a record that is not a call closes the connection.  A connection without
- * an answered call for IDLE_SECONDS is closed, whatever it sends or fails to read.  A
- * new connection replaces the one that was idle for longest, so that nobody can keep
- * others out.
+ * limited, and a record that is not a call closes the connection.  A connection on
+ * which no call has been answered for IDLE_SECONDS is closed, whatever the peer sends
+ * or fails to read.  If there are too many connections, a new one replaces the one that
+ * has been idle longest, so that nobody can keep others out.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* accept4 */
@@ -32,26 +33,26 @@ enum {
 	MAX_PEERS = 64,
 	MARK = 4,
 	MAX_FRAGMENTS = 64,
-	MAX_TURNS = 8, /* calls of one connection before the others are served */
+	MAX_TURNS = 8, /* calls from a connection before others are served */
 	IDLE_SECONDS = 30,
 	STOP_MS = 1000,
-	PAUSE_MS = 100, /* after a connection could not be accepted */
+	PAUSE_MS = 100, /* after an accept has failed */
 };
 
 #define LAST_FRAGMENT (1u << 31)
 
 struct peer {
 	int fd;
-	uint64_t since_ms; /* when it was accepted, or its last call answered */
+	uint64_t since_ms; /* when it was accepted or a call was last answered */
 	struct sockaddr_storage addr;
 	uint8_t mark[MARK];
 	size_t mark_len;
-	size_t left; /* octets of the fragment that are still to come */
+	size_t left; /* octets of the fragment still to be received */
 	bool last;
-	unsigned n_fragments; /* of this record */
-	void *out;            /* the reply that is being written, or NULL */
+	unsigned n_fragments; /* fragments of this record */
+	void *out;            /* reply that is being written, or NULL */
 	uint8_t out_mark[MARK];
-	size_t out_len, out_done; /* out_done counts the mark too */
+	size_t out_len, out_done; /* out_done includes the mark */
 	size_t len;
 	uint8_t record[]; /* the service's max_record octets */
 };
@@ -63,7 +64,7 @@ struct tcpd {
 	unsigned n_listeners;
 	struct peer *peers[MAX_PEERS];
 	unsigned n_peers;
-	int wake; /* an eventfd, to stop the thread */
+	int wake; /* eventfd that stops the thread */
 	bool started;
 	pthread_t thread;
 	uint64_t pause_until_ms;
@@ -109,7 +110,7 @@ static void accept_peer(struct tcpd *m, int listener, uint64_t now)
 	                 SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 	if (fd < 0) {
-		/* Usually there are no descriptors; other connections will close
+		/* Usually no descriptor is left, and other connections will close
 		 * some. */
 		if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
 			m->pause_until_ms = now + PAUSE_MS;
@@ -134,7 +135,8 @@ static void accept_peer(struct tcpd *m, int listener, uint64_t now)
 
 /* -- records [RFC 5531 §11] ------------------------------------------------ */
 
-/* Receives up to @want octets.  Returns how many, 0 for none yet, or -1 at the end. */
+/* Receives up to @want octets.  Returns their number, 0 if there are none yet, or -1 at
+ * the end of the stream or on an error. */
 static ssize_t receive_octets(const struct peer *p, void *to, size_t want)
 {
 	ssize_t n = recv(p->fd, to, want, 0);
@@ -155,8 +157,8 @@ static bool begin_fragment(const struct tcpd *m, struct peer *p)
 	       ++p->n_fragments <= MAX_FRAGMENTS;
 }
 
-/* Returns 1 with a whole record, 0 if more is to come, -1 if the connection has to be
- * closed. */
+/* Returns 1 if the record is complete, 0 if more octets are needed, or -1 if the
+ * connection must be closed. */
 static int read_peer_record(const struct tcpd *m, struct peer *p)
 {
 	ssize_t n;
@@ -186,7 +188,7 @@ static int read_peer_record(const struct tcpd *m, struct peer *p)
 	}
 }
 
-/* Has the service answer the record.  Returns false if the connection has to be
+/* Has the service answer the record.  Returns false if the connection must be
  * closed. */
 static bool answer_peer(struct tcpd *m, struct peer *p)
 {
@@ -208,7 +210,8 @@ static bool answer_peer(struct tcpd *m, struct peer *p)
 	return true;
 }
 
-/* Gathers the unsent parts of the record mark and the reply. */
+/* Gathers the unsent parts of the record mark and the reply.  Returns the number of
+ * parts. */
 static int gather_unsent(struct peer *p, struct iovec iov[2])
 {
 	size_t done = p->out_done;
@@ -223,7 +226,8 @@ static int gather_unsent(struct peer *p, struct iovec iov[2])
 	return n;
 }
 
-/* Returns 1 when all is sent, 0 if the rest has to wait, -1 on an error. */
+/* Writes the reply.  Returns 1 if all of it has been written, 0 if the rest must wait,
+ * or -1 on an error. */
 static int write_answer(struct peer *p, uint64_t now)
 {
 	struct iovec iov[2];
@@ -242,7 +246,7 @@ static int write_answer(struct peer *p, uint64_t now)
 	return 1;
 }
 
-/* Returns true if the connection is to be kept. */
+/* Returns false if the connection must be closed. */
 static bool serve_peer(struct tcpd *m, struct peer *p, uint64_t now)
 {
 	int r = 1;
@@ -279,7 +283,8 @@ static void gather_polled(const struct tcpd *m, uint64_t now, bool stopping,
 		        m->peers[i]->fd, m->peers[i]->out ? POLLOUT : POLLIN, 0};
 }
 
-/* In reverse, since the last connection takes the place of one that is closed. */
+/* Serves the connections in reverse order, because drop_peer moves the last one to the
+ * place of the dropped one. */
 static void serve_ready(struct tcpd *m, const struct polled *q, uint64_t now,
                         bool stopping)
 {
@@ -305,7 +310,7 @@ static int choose_wait_ms(const struct tcpd *m, uint64_t now)
 {
 	if (now < m->pause_until_ms)
 		return PAUSE_MS;
-	return m->n_peers ? 1000 : -1; /* to check how long they are idle */
+	return m->n_peers ? 1000 : -1; /* check for idle connections every second */
 }
 
 static void *run_tcpd(void *arg)
@@ -442,7 +447,7 @@ void tcpd_stop(struct tcpd *m)
 
 	if (!m || !m->started)
 		return;
-	(void)!write(m->wake, &one, sizeof(one)); /* its counter cannot overflow */
+	(void)!write(m->wake, &one, sizeof(one)); /* the counter cannot overflow */
 	pthread_join(m->thread, NULL);
 	m->started = false;
 }

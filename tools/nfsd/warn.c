@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Warnings on standard error about storage that fails and clients that are refused,
- * whatever the options.  Each line names the file or the export, and the reason.  Since
- * a broken disk may fail a thousand times a second, each kind has one line a second.
- * The other lines are counted, and their number is printed after that second.
+ * Warnings on standard error about storage that fails and clients that are refused.
+ * They do not depend on options.  Each line names the file or the export, and the
+ * reason.  Because a broken disk may fail a thousand times a second, only one line of
+ * each kind is printed in a second.  The other lines are counted, and their number is
+ * printed after that second.
  */
 #include "nfsd.h"
 #include "tool.h"
@@ -15,10 +16,10 @@
 #include <unistd.h>
 
 static struct {
-	const char *name; /* in the line with the number */
+	const char *name; /* subject of the line with the count */
 	enum tool_level level;
-	time_t last;   /* second of its last line */
-	unsigned more; /* lines left out since */
+	time_t last;   /* when its last line was printed; seconds */
+	unsigned more; /* lines omitted since */
 } kinds[WARN_KINDS] = {
         [WARN_LOST] = {.name = "data that did not reach storage", .level = TOOL_ERROR},
         [WARN_FILES] = {.name = "descriptors that ran out", .level = TOOL_WARNING},
@@ -33,7 +34,7 @@ static struct {
         [WARN_IDENTITY] = {.name = "identities that could not be taken",
                            .level = TOOL_WARNING},
 };
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of kinds */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards kinds */
 
 bool warn_take_turn(enum warn_kind kind)
 {
