@@ -10,8 +10,7 @@ enum { MAX_QUEUED = 256, REASON_BYTES = 256 };
 struct rr_acceptor {
 	struct rr_gss *table;
 	pthread_mutex_t lock;      /* guards the fields below */
-	pthread_cond_t more, less; /* signalled when the queue grows; when the thread
-                                      has finished a request */
+	pthread_cond_t more, less; /* the queue has grown; a job has ended */
 	struct rr_list queue;
 	unsigned queued;
 	struct rr_acceptor_job *current;
@@ -46,9 +45,8 @@ static void *run_acceptor(void *arg)
 
 		pthread_mutex_unlock(&x->lock);
 		a->call.now = rr_engine_clock();
-		(void)rr_gss_accept(x->table, &a->call,
-		                    &a->request); /* the verdict is in the
-                                                                         request */
+		/* The verdict is in the request, too. */
+		(void)rr_gss_accept(x->table, &a->call, &a->request);
 		pthread_mutex_lock(&x->lock);
 		rr_engine_post(a->engine, &a->post);
 		x->current = NULL;
@@ -84,9 +82,8 @@ int rr_acceptor_submit(struct rr_acceptor *x, struct rr_acceptor_job *a, bool *r
 	rr_list_init(&a->post.link);
 	*ret_now = !rr_gss_may_block(&a->call.cred);
 	if (*ret_now) {
-		(void)rr_gss_accept(x->table, &a->call,
-		                    &a->request); /* the verdict is in the
-                                                                         request */
+		/* The verdict is in the request, too. */
+		(void)rr_gss_accept(x->table, &a->call, &a->request);
 		return 0;
 	}
 	pthread_mutex_lock(&x->lock);

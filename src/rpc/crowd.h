@@ -28,8 +28,7 @@ enum rr_guest_kind {
 struct rr_origin;
 
 struct rr_guest {
-	struct rr_list link;      /* in the list of its origin and kind, the oldest
-                                     first */
+	struct rr_list link;      /* of its origin and kind, oldest first */
 	struct rr_origin *origin; /* NULL: in no crowd */
 	enum rr_guest_kind kind;
 };

@@ -449,8 +449,8 @@ static void begin_accept(struct rpcrdma_request *q)
 	                               .n_args = q->n_args,
 	                               .peer = (struct sockaddr *)&a->peer,
 	                               .now = a->engine->now};
-	(void)!rpcrdma_request_peer(q, &a->peer); /* an unknown address counts like any
-                                                     other */
+	/* An unknown address counts like any other. */
+	(void)!rpcrdma_request_peer(q, &a->peer);
 	if (rr_acceptor_submit(q->dispatch->service->acceptor, a, &now)) {
 		q->gss = NULL;
 		free(a);

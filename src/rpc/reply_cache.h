@@ -47,8 +47,8 @@
 enum { RR_REPLY_CACHE_DEFAULT_BYTES = 8 << 20, RR_REPLY_CACHE_MIN_BYTES = 64 << 10 };
 
 struct rr_reply_cache_options {
-	size_t bytes;            /* limit; 0: no cache, every Call is NEW; otherwise
-                         RR_REPLY_CACHE_MIN_BYTES at least */
+	/* Limit.  0: no cache, every Call is NEW; else at least RR_REPLY_CACHE_MIN_BYTES. */
+	size_t bytes;
 	unsigned max_per_caller; /* entries; 0 = 8192 */
 	rr_time max_age_ns;      /* of a reply that is not requested; 0 = 5 minutes */
 	uint64_t key[2];         /* of the digest; unknown to callers */
@@ -117,7 +117,8 @@ void rr_reply_cache_complete(struct rr_reply_cache *, struct rr_reply_cache_entr
                              const struct rr_rpc_reply *,
                              const struct rr_piece *results, unsigned n, rr_time now);
 /* Returns the number of pieces of the stored results, at most RPCRDMA_MAX_PIECES, which
- * are lent until rr_reply_cache_put.  @ret gets the status; its XID stays. */
+ * are lent until rr_reply_cache_put.  @ret gets the status, under the XID that equal
+ * Calls have in common. */
 unsigned rr_reply_cache_reply(const struct rr_reply_cache_entry *,
                               struct rr_rpc_reply *ret, struct rr_piece *ret_results);
 void rr_reply_cache_put(struct rr_reply_cache *, struct rr_reply_cache_entry *,

@@ -8,9 +8,9 @@
  *
  * If a tenant needs room, the caller with the most idle octets pays, and of its tenants
  * the one with most.  So peers that fill the store cost others nothing, neither other
- * callers nor other connections of the same address, before all have as little.  If the
- * tenant's caller has a larger share than that caller, or the tenant has a larger share
- * than the other tenant, it pays itself: busy octets cannot displace those of others.
+ * callers nor other connections of the same address, before all have as little.  But
+ * the tenant's own caller pays if its share is larger, and within that caller the
+ * tenant itself if its share is larger.  So busy octets cannot displace those of others.
  *
  * "Most" is compared by powers of two, up to 8 MiB; within one power they pay in turn.
  * So all operations take constant time.

@@ -51,8 +51,7 @@ struct rr_version_cache {
 /* How a connection ended. */
 struct rr_version_end {
 	unsigned wanted; /* allowed by the user, enum rr_conn_versions */
-	unsigned asked;  /* offered by this connection: the result of
-                            rr_version_cache_ask */
+	unsigned asked;  /* offered: the result of rr_version_cache_ask */
 	bool open;     /* the transport was connected, and the first message was sent */
 	bool ready;    /* calls could be sent */
 	bool answered; /* as in struct rr_conn_info */
@@ -65,8 +64,8 @@ enum rr_version_next {
 	RR_VERSION_USUAL,   /* unrelated to versions: as after any loss */
 	RR_VERSION_AGAIN,   /* the negotiation goes on with the next attempt */
 	RR_VERSION_REFUSED, /* the server supports none of the allowed versions */
-	RR_VERSION_SILENT,  /* the server does not answer in version 2, and version 1 is
-                               not allowed */
+	/* The server does not answer in version 2, and version 1 is not allowed. */
+	RR_VERSION_SILENT,
 };
 
 /* Returns the versions that the next connection to @sa offers, out of @wanted. */
