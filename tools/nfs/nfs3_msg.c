@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * XDR in memory for the NFS server and the NFS client tools; contracts in nfs3_msg.h.
- * rpcgen makes the code for structures.  This file has the rest: names with limits,
- * items, lists, exact lengths.
+ * rpcgen makes the code for structures.  This file adds names with limits, items,
+ * lists, and checks of exact lengths.
  */
 #include "nfs3_msg.h"
 #include <errno.h>
@@ -17,7 +17,7 @@ int nfs3_encode(void *buf, size_t size, xdrproc_t proc, const void *obj)
 	if (size > INT32_MAX)
 		size = INT32_MAX;
 	xdrmem_create(&x, buf, (u_int)size, XDR_ENCODE);
-	/* Encoding does not change the object, but XDR has one type for both
+	/* Encoding does not change the object, but XDR functions have one type for both
 	 * directions. */
 	if (!proc(&x, (void *)(uintptr_t)obj))
 		return -EMSGSIZE;
@@ -139,7 +139,7 @@ int nfs3_result_item(const struct rpcrdma_reply *reply, size_t used,
 	rpcrdma_reply_cursor(reply, &c);
 	rpcrdma_cursor_skip(&c, used);
 	item = rpcrdma_cursor_fixed(&c, NULL, item_len);
-	rpcrdma_cursor_skip(&c, 0); /* and its padding */
+	rpcrdma_cursor_skip(&c, 0); /* the item's padding */
 	if (!rpcrdma_cursor_error(&c))
 		*ret = item;
 	return rpcrdma_cursor_error(&c);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Encodes and decodes the NFS and MOUNT structures of rpcgen, to and from payload
- * pieces.
+ * Encodes and decodes the NFS and MOUNT structures of rpcgen, to and from pieces of the
+ * payload.
  *
- * To send, nfs3_encode() makes an XDR piece.  If the message ends with a DDP-eligible
- * item, the structure ends with the length of the item, and a second piece { item,
- * length, true } follows.
+ * To send, nfs3_encode() makes a piece of XDR.  If the message ends with a DDP-eligible
+ * item, the structure ends with the item's length, and a second piece { item, length,
+ * true } follows.
  *
  * To receive, nfs3_decode() reads the structure from the front of the octets and
- * returns how many it used.  nfs3_args_item() or nfs3_result_item() then finds the
- * item, in its own piece or inline after its length.
+ * returns the number of octets used.  nfs3_args_item() or nfs3_result_item() then finds
+ * the item, in a separate piece or inline after its length.
  *
  * nfs3_decode() allocates names and handles, whose sizes the .x files limit.
  * nfs3_free() frees them and zeroes the structure.  After a failed decode there is
@@ -23,21 +23,23 @@
 #include "nfs3.h"
 #include "mount3.h"
 
-/* Octets for any arguments or results, which may have two handles, two names and
- * attributes; without items and the lists of READDIR, READDIRPLUS, DUMP and EXPORT. */
+/* Enough octets for any arguments or results, which may have two handles, two names and
+ * attributes.  Does not include items and the lists of READDIR, READDIRPLUS, DUMP and
+ * EXPORT. */
 #define NFS3_MSG_BYTES 9216
-/* Octets for any results without items and lists (results have no names): enough for
- * reply_bytes in struct rpcrdma_call_options. */
+/* Enough octets for any results without items and lists, because results have no names.
+ * Use it as reply_bytes in struct rpcrdma_call_options. */
 #define NFS3_RESULT_BYTES 512
 
-/* Returns the number of octets written, or -EMSGSIZE. */
+/* Encodes @obj.  Returns the number of octets written, or -EMSGSIZE. */
 int nfs3_encode(void *buf, size_t size, xdrproc_t proc, const void *obj);
-/* Returns the number of octets read, or -EBADMSG.  @obj need not be initialised. */
+/* Decodes @obj, which need not be initialised.  Returns the number of octets read, or
+ * -EBADMSG. */
 int nfs3_decode(const void *buf, size_t len, xdrproc_t proc, void *obj,
                 size_t obj_size);
 void nfs3_free(xdrproc_t proc, void *obj, size_t obj_size);
 
-/* The same with casts and size: NFS3_DECODE(p, n, GETATTR3args, &args). */
+/* The same functions with casts and size: NFS3_DECODE(p, n, GETATTR3args, &args). */
 #define NFS3_ENCODE(buf, size, type, obj)                                              \
 	nfs3_encode(buf, size, (xdrproc_t)(void (*)(void))xdr_##type,                  \
 	            (const type *){obj})
@@ -48,28 +50,28 @@ void nfs3_free(xdrproc_t proc, void *obj, size_t obj_size);
 	nfs3_free((xdrproc_t)(void (*)(void))xdr_##type, (type *){obj}, sizeof(type))
 
 /*
- * Finds the octets of a server's arguments before any item: the first piece.  Returns
- * false if that is missing, or is an item.
+ * Returns in @ret the octets of a server's arguments that precede any item: the first
+ * piece.  Returns false if there are no pieces or the first piece is an item.
  */
 bool nfs3_args_head(const struct rpcrdma_piece *args, unsigned n_args, const void **ret,
                     size_t *ret_len);
 /*
- * Finds the item of @item_len octets after the first @used octets of the arguments: in
- * its own piece, whose length must agree (with or without XDR padding), or inline with
- * padding.  Returns 0 or -EBADMSG.  With @item_len 0 and no octets, *ret is not NULL.
+ * Finds the item of @item_len octets after the first @used octets of the arguments.
+ * The item is inline with padding, or in a separate piece, whose length must agree with
+ * or without XDR padding.  Returns 0 or -EBADMSG.  Even if @item_len is 0, *ret is not
+ * NULL.
  */
 int nfs3_args_item(const struct rpcrdma_piece *args, unsigned n_args, size_t used,
                    uint32_t item_len, const void **ret);
-/* Checks that no octet and no item follows the first @used octets.  Returns 0 or
- * -EBADMSG. */
+/* Checks that the arguments end after the first @used octets.  Returns 0, or -EBADMSG
+ * if more octets or an item follow. */
 int nfs3_args_end(const struct rpcrdma_piece *args, unsigned n_args, size_t used);
 
 /*
  * Finds the item of @item_len octets after the first @used octets of a client's
- * results: at @dest (may be NULL) if that was used, or inline.  Returns 0; -EBADMSG,
- * also if the item is longer than requested; or -EPROTO if it is inline although there
- * was a chunk
- * for it.                                                          [v2 §A.1]
+ * results: at @dest (may be NULL) if the item was placed there, or inline.  Returns 0;
+ * -EBADMSG if the results are malformed or the item is longer than requested; or
+ * -EPROTO if it is inline although a chunk was provided for it.    [v2 §A.1]
  */
 int nfs3_result_item(const struct rpcrdma_reply *reply, size_t used,
                      const struct rpcrdma_dest *dest, uint32_t item_len,
@@ -78,7 +80,8 @@ int nfs3_result_item(const struct rpcrdma_reply *reply, size_t used,
 /*
  * Decodes the next element of a list { TRUE, element }*, FALSE, as in the results of
  * READDIR, READDIRPLUS, DUMP and EXPORT.  Returns 1 and an element in @obj, which the
- * caller frees; 0 at the end of the list; or -EBADMSG.  *pos advances, to at most @len.
+ * caller must free; 0 at the end of the list; or -EBADMSG.  Advances *pos, to at most
+ * @len.
  */
 int nfs3_list_next(const void *buf, size_t len, size_t *pos, xdrproc_t proc, void *obj,
                    size_t obj_size);
@@ -87,12 +90,12 @@ int nfs3_list_next(const void *buf, size_t len, size_t *pos, xdrproc_t proc, voi
 	               (type *){obj}, sizeof(type))
 /* Decodes one word, such as READDIR's eof after the list.  Returns 0 or -EBADMSG. */
 int nfs3_get_u32(const void *buf, size_t len, size_t *pos, uint32_t *ret);
-/* Writes @v as 4 octets at @to, and returns the address after them. */
+/* Writes @v as 4 octets at @to.  Returns the address after them. */
 void *nfs3_put_u32(void *to, uint32_t v);
 
-/* Returns the name of a status, such as "NFS3ERR_NOENT"; static. */
+/* Returns the name of a status, such as "NFS3ERR_NOENT", as a static string. */
 const char *nfs3_strstat(nfsstat3 status);
-/* Returns the errno (positive) for a status. */
+/* Returns the positive errno for a status. */
 int nfs3_errno(nfsstat3 status);
 
 #endif
