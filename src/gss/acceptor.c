@@ -9,7 +9,7 @@ enum { MAX_QUEUED = 256, REASON_BYTES = 256 };
 
 struct rr_acceptor {
 	struct rr_gss *table;
-	pthread_mutex_t lock;      /* guards the fields below */
+	pthread_mutex_t lock;      /* guards the following members */
 	pthread_cond_t more, less; /* the queue has grown; a job has ended */
 	struct rr_list queue;
 	unsigned queued;
@@ -21,7 +21,7 @@ struct rr_acceptor {
 
 /* -- the thread ------------------------------------------------------------ */
 
-/* The lock is held.  Returns NULL if the thread is to end. */
+/* Waits for the next job, with the lock held.  Returns NULL if the thread must end. */
 static struct rr_acceptor_job *next_job(struct rr_acceptor *x)
 {
 	struct rr_list *n;
@@ -45,7 +45,7 @@ static void *run_acceptor(void *arg)
 
 		pthread_mutex_unlock(&x->lock);
 		a->call.now = rr_engine_clock();
-		/* The verdict is in the request, too. */
+		/* The result is also in a->request. */
 		(void)rr_gss_accept(x->table, &a->call, &a->request);
 		pthread_mutex_lock(&x->lock);
 		rr_engine_post(a->engine, &a->post);
@@ -56,9 +56,9 @@ static void *run_acceptor(void *arg)
 	return NULL;
 }
 
-/* The thread is started here and not with the first request.  A thread inherits the
- * credentials of the thread that starts it, and an engine's may be a client's later.
- * Other threads handle signals. */
+/* Starts the thread, with all signals blocked: other threads handle them.  The thread
+ * is not started by the first request, because a thread inherits the user and group IDs
+ * of its creator, and an engine's thread may then have those of a client. */
 static int start_acceptor(struct rr_acceptor *x)
 {
 	sigset_t all, old;
@@ -82,7 +82,7 @@ int rr_acceptor_submit(struct rr_acceptor *x, struct rr_acceptor_job *a, bool *r
 	rr_list_init(&a->post.link);
 	*ret_now = !rr_gss_may_block(&a->call.cred);
 	if (*ret_now) {
-		/* The verdict is in the request, too. */
+		/* The result is also in a->request. */
 		(void)rr_gss_accept(x->table, &a->call, &a->request);
 		return 0;
 	}
@@ -104,7 +104,7 @@ enum rr_gss_verdict rr_acceptor_check_here(struct rr_acceptor *x,
 	return rr_gss_accept(x->table, call, ret);
 }
 
-/* The thread posts while it holds the lock. */
+/* The thread holds the lock while it posts, so locking waits for it. */
 void rr_acceptor_posted(struct rr_acceptor *x)
 {
 	pthread_mutex_lock(&x->lock);

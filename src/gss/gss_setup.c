@@ -106,7 +106,7 @@ static void *run_job(void *arg)
 		                  sizeof(j->reason));
 	pthread_mutex_lock(&j->lock);
 	orphan = j->orphan;
-	if (!orphan) { /* under the lock, so that the engine is not freed meanwhile */
+	if (!orphan) { /* the lock keeps the engine from being freed meanwhile */
 		j->posted = true;
 		rr_engine_post(j->engine, &j->post);
 	}

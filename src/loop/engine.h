@@ -108,7 +108,7 @@ struct rpcrdma_engine {
 	atomic_bool resident;      /* rpcrdma_engine_process was called: only @thread
 	                            * may run the engine */
 	pthread_mutex_t sync_lock; /* guards sync_calls */
-	struct rr_list sync_calls; /* calls made by other threads, see call_sync.c */
+	struct rr_list sync_calls; /* calls made by other threads; see call_sync.c */
 	pthread_mutex_t post_lock; /* guards posts */
 	struct rr_list posts;
 };
