@@ -234,8 +234,9 @@ struct rpcrdma_conn_options {
 	/* Requests of a connection that are served at once; others wait, and credits
 	 * are withheld; default 256. */
 	uint32_t max_requests;
-	uint32_t max_message_bytes; /* a Call or Reply without items; default 4 MiB */
-	uint32_t max_chunk_bytes;   /* one Read chunk; default 8 MiB */
+	uint32_t
+	        max_message_bytes; /* a Call or Reply, items not counted; default 4 MiB */
+	uint32_t max_chunk_bytes; /* one Read chunk; default 8 MiB */
 	/* Memory that this peer can make the process hold; default 32 MiB.  The limit
 	 * for all peers is that of rpcrdma_budget_set. */
 	uint64_t max_held_bytes;
@@ -596,8 +597,8 @@ RPCRDMA_API int rpcrdma_service_add(struct rpcrdma_service *,
  *   returns 1 and fills ret[0] to ret[n_items - 1] with memory for each item,
  *     item_bytes at least, which is registered for that read alone.  The memory is lent
  *     until the library calls @release with @ret_token, once: when the reply has been
- *     sent, or the connection is gone.  rpcrdma_request_place_token returns the token to
- *     the handler;
+ *     sent, or the connection is gone.  rpcrdma_request_place_token returns the token
+ *     to the handler;
  *   returns 0 to have the items in the library's memory;
  *   returns a negative errno to have the Call answered with RPCRDMA_SYSTEM_ERR; nothing
  *     is read.
@@ -758,10 +759,11 @@ RPCRDMA_API int rpcrdma_request_error(struct rpcrdma_request *, int status,
  */
 RPCRDMA_API int rpcrdma_request_reverse(struct rpcrdma_request *, uint64_t retry_ns,
                                         struct rpcrdma_conn **ret);
-/* Moves @conn to the connection of this request, on which its client is now: waiting
- * calls, under their old XIDs, and new ones are sent there.  A call that is outstanding
- * on an older connection stays there while that lives, since the client could execute
- * it twice.  Errors as above, and -EXDEV: another engine. */
+/* Moves @conn to the connection that this request arrived on, after its client has
+ * reconnected.  Waiting calls, under their old XIDs, and new calls are sent there.  A
+ * call that was sent on an older connection is not sent again while that connection is
+ * up, since the client could execute the call twice.  Errors as above, and -EXDEV: the
+ * connection belongs to another engine. */
 RPCRDMA_API int rpcrdma_conn_rebind(struct rpcrdma_conn *conn,
                                     struct rpcrdma_request *);
 

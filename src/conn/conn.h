@@ -292,11 +292,10 @@ struct rr_request {
 	                        * 0 */
 	uint64_t roomed_bytes; /* octets that rr_room granted to a continued Call; the
 	                        * user returns them after ADMIT */
-	uint64_t held_bytes;   /* octets of the buffer that holds a continued Call's
-	                        * parts */
-	unsigned n_reads;      /* Read chunks, without the Position Zero chunk */
-	uint64_t read_bytes;   /* octets in these Read chunks */
-	unsigned n_writes;     /* Write chunks */
+	uint64_t held_bytes; /* size of the buffer for the parts of a continued Call */
+	unsigned n_reads;    /* Read chunks, without the Position Zero chunk */
+	uint64_t read_bytes; /* octets in these Read chunks */
+	unsigned n_writes;   /* Write chunks */
 	uint64_t write_bytes[RR_WIRE_MAX_WRITES];
 	bool has_reply_chunk;
 	uint64_t reply_chunk_bytes;
@@ -325,8 +324,8 @@ enum rr_action_kind {
 	RR_ACT_REQUEST_DONE, /* request, status: the reply's memory may be reused; the
 	                      * next poll frees the request */
 	RR_ACT_CALL_DONE,    /* call: has ended */
-	RR_ACT_DISCONNECT,   /* status: start an orderly disconnect of the provider's
-	                      * connection */
+	RR_ACT_DISCONNECT,   /* start an orderly disconnect of the provider's
+	                      * connection; status has the reason */
 	RR_ACT_CLOSED,       /* last action, after rr_conn_lost */
 };
 
@@ -460,8 +459,8 @@ bool rr_call_recover(struct rr_conn *, struct rr_call *);
  * false if the Reply is elsewhere, or its memory is charged to the connection's
  * quota. */
 bool rr_conn_call_take(struct rr_call *, void **ret, size_t *ret_bytes);
-/* Returns the Reply's memory to the connection and frees the connection's state of the
- * call. */
+/* Returns the Reply's memory to the connection, and frees the connection's state for
+ * the call. */
 void rr_conn_call_release(struct rr_conn *, struct rr_call *, rr_time now);
 
 /* Returns the number of octets in the @i-th of n_reads Read chunks.  Call it at

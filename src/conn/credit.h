@@ -42,8 +42,8 @@ struct rr_credit {
  * nearest allowed ones.  @initial is 1 for a client, 0 for a server. [C7] */
 void rr_credit_init(struct rr_credit *, uint32_t ceiling, uint32_t limit,
                     uint32_t initial);
-/* Uses one credit; avail must not be 0.  Returns the word for rdma_credit, which hands
- * back the credits due. */
+/* Uses one credit; avail must not be 0.  Returns the value for the field rdma_credit,
+ * which returns the credits that this end owes. */
 uint32_t rr_credit_spend(struct rr_credit *);
 /* Applies the rdma_credit of a received message. */
 void rr_credit_apply(struct rr_credit *, uint32_t word);

@@ -210,8 +210,8 @@ static bool pull_rest(struct rr_conn *c, struct rr_request_state *q)
 	return true;
 }
 
-/* Sets the memory for each Read chunk: the user's @sinks, or if NULL, memory of the
- * connection.  Returns false if memory is missing or too small. */
+/* Sets the memory for each Read chunk: the user's @sinks or, if NULL, memory that the
+ * connection allocates.  Returns false if there is too little memory. */
 static bool set_sinks(struct rr_conn *c, struct rr_request_state *q,
                       const struct rr_sge *sinks)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The Requester: Calls from the queue to the result. */
+/* The Requester: handles each Call from the queue to its result. */
 #ifndef RR_CONN_REQUESTER_H
 #define RR_CONN_REQUESTER_H
 
@@ -126,7 +126,8 @@ void rr_call_drained(struct rr_conn *, uint32_t xid);
 /* Queues CALL_DONE if the call is ENDING and no Send, registration or invalidation of
  * the call is outstanding. */
 void rr_call_settle(struct rr_conn *, struct rr_call_state *);
-/* Handles the polling of CALL_DONE: frees the call unless the user has its Reply. */
+/* Called when CALL_DONE has been polled.  Frees the call, unless the user still holds
+ * its Reply. */
 void rr_call_polled(struct rr_conn *, struct rr_call_state *);
 /* Ends every call, after the connection is lost. */
 void rr_call_lost(struct rr_conn *, int status);

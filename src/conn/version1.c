@@ -169,7 +169,7 @@ static bool decode_v1_lists(struct rr_msg *m)
 	return true;
 }
 
-/* Guesses whether a message is a Reply if its contents do not show it. */
+/* Guesses whether a message is a Reply when its contents do not tell. */
 static bool likely_reply(const struct rr_conn *c, const struct rr_msg *m)
 {
 	return c->cfg.role == RR_CONN_CLIENT || rr_call_sent(c, m->p.xid);

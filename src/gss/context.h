@@ -69,8 +69,8 @@ bool rr_gss_cred(struct rr_gss *, rr_time now, gss_cred_id_t *ret, OM_uint32 *re
 
 /* -- identity.c ------------------------------------------------------------ */
 
-/* Finds a client's principal and user on this system.  Takes over @name.  Blocks.
- * Returns 0 or -ENOMEM. */
+/* Finds a client's principal and user on this system.  Takes ownership of @name.
+ * Blocks. Returns 0 or -ENOMEM. */
 int rr_gss_identity_init(struct rr_gss_identity *, gss_name_t name, gss_OID mech,
                          gss_ctx_id_t id) RR_MUST_CHECK;
 void rr_gss_identity_fini(struct rr_gss_identity *);

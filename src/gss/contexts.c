@@ -94,7 +94,7 @@ struct rr_gss_context *rr_gss_context_new(gss_ctx_id_t id)
 	rr_list_init(&c->in_bucket);
 	rr_list_init(&c->in_order);
 	pthread_mutex_init(&c->lock, NULL);
-	/* getrandom() never returns fewer octets than these 16. */
+	/* getrandom() is never interrupted for so few octets. */
 	if (getrandom(c->handle, sizeof(c->handle), 0) < 0) {
 		free_context(c);
 		return NULL;

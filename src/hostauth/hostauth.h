@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * TLS 1.3 as the mechanism of host authentication: the dialogue on one connection,
- * without I/O.  Messages are read from and written to memory; the caller transfers them
- * (property 6).  <rpcrdma/hostauth.h> states what the dialogue proves.
+ * without I/O.  Messages are read from and written to memory; the caller carries them
+ * in property 6.  <rpcrdma/hostauth.h> states what the dialogue proves.
  *
  *   client                                server
  *     ClientHello              ------->

@@ -82,8 +82,8 @@ struct rr_holder {
 	struct rr_list link;
 	uint64_t wanted; /* octets of the first claim */
 	bool queued;     /* the first claim waits for the budget */
-	bool granted;    /* the first claim was served, and not yet reported */
-	bool waking;     /* wake was called, but rr_holder_woken was not yet */
+	bool granted; /* the first claim has memory, but its owner was not called yet */
+	bool waking;  /* wake was called, but rr_holder_woken was not yet */
 };
 
 /* Initializes a holder.  @wake must arrange for a call of rr_holder_woken in the

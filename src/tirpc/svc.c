@@ -51,7 +51,7 @@ struct frame {
 	bool protected;         /* by RPCSEC_GSS, so that there are no items */
 	SVCAUTH auth;           /* saved while an inner request is dispatched */
 	bool answered;
-	bool taken;              /* the user has received the memory of an item */
+	bool taken;              /* the program has taken over the item's memory */
 	struct rr_rpc_wait wait; /* until the Reply was sent */
 	char *identity;          /* client's TLS identity; NULL = not authenticated */
 };

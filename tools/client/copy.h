@@ -62,8 +62,10 @@ struct copy_slot {
 	struct copy_job *job; /* NULL: free */
 	struct nfs_op op;
 	uint64_t offset;
-	uint32_t len, have, pos,
-	        run; /* octets to read; read; written; in the current WRITE */
+	uint32_t len;  /* octets to read */
+	uint32_t have; /* octets read */
+	uint32_t pos;  /* octets written */
+	uint32_t run;  /* octets in the current WRITE */
 	uint8_t *buf;
 };
 
@@ -108,7 +110,7 @@ struct copy_dir {
 	uint64_t fsid, fileid;
 	struct copy_meta meta;
 	struct nfs_op op;
-	char *text; /* the top directory as the user named it; others: the name */
+	char *text; /* top directory: its path as the user typed it; others: name */
 };
 
 enum copy_kind { COPY_FILE, COPY_LINK };
@@ -280,9 +282,9 @@ void copy_call_remove(struct copy_job *);
 
 /* ---- copy_place.c -------------------------------------------------------------- */
 
-/* Decides about the existing file j->old: refuses to replace it (sets j->status), keeps
- * it (sets j->skipped), writes to it in place, or replaces it.  May ask the user and
- * wait for the answer. */
+/* Decides what happens to the existing file j->old: refuses to replace it (sets
+ * j->status), keeps it (sets j->skipped), writes to it in place, or replaces it.  May
+ * ask the user and wait for the answer. */
 void copy_place_judge(struct copy_job *);
 /* Returns whether the existing file @at in the destination is the source itself. */
 bool copy_is_same(const struct copy_source *, const struct copy_meta *at,

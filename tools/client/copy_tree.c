@@ -36,7 +36,7 @@ struct trail {
 	unsigned depth;
 };
 
-/* Appends "/NAME".  Returns the length before, or -ENOMEM. */
+/* Appends "/NAME".  Returns the previous length, or -ENOMEM. */
 static ssize_t push_name(struct trail *t, const char *name)
 {
 	size_t n = strlen(name), was = t->len;

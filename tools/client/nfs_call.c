@@ -112,7 +112,8 @@ static void resume_later(struct nfs_op *op, int status, uint64_t delay_ns)
 		finish_op(op, -ENOMEM); /* there is not even memory for a timer */
 }
 
-/* Copies the item of a READ or READLINK to the caller's buffer, unless it is there. */
+/* Copies the item of a READ or READLINK Reply to the caller's buffer, unless it is
+ * already there. */
 static int take_result_item(struct nfs_op *op, const struct rpcrdma_reply *reply,
                             size_t used)
 {

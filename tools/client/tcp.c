@@ -86,8 +86,8 @@ static int try_tcp_connect(const struct tcp_call *t, int *ret)
 	return r;
 }
 
-/* Connects.  A reserved port may still be in use towards this server, so tries several.
- */
+/* Connects.  Tries several reserved ports, since an earlier connection to this server
+ * may still occupy one. */
 static int connect_tcp(const struct tcp_call *t, int *ret)
 {
 	int r = -EADDRNOTAVAIL;

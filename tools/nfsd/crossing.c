@@ -561,7 +561,7 @@ int crossing_open(struct nfsd *d, struct export *ex)
 	return e;
 }
 
-/* Descriptors or a record for a worker to close, which may sleep. */
+/* Descriptors or a record that a worker closes, because closing may sleep. */
 struct remains {
 	struct worker_job job; /* first member */
 	struct export *ex;     /* record to free; NULL = close the descriptors only */

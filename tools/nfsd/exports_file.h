@@ -55,8 +55,10 @@ enum client_kind { CLIENT_HOST, CLIENT_NETWORK, CLIENT_ANY };
 
 struct export_client {
 	enum client_kind kind;
-	char *text;             /* as written in the file or option; owned */
-	struct in6_addr *addrs; /* owned; IPv4 as mapped; for a name, set by look-up */
+	char *text; /* as written in the file or option; owned */
+	struct in6_addr
+	        *addrs; /* owned; IPv4 addresses as IPv4-mapped ones; for a host name,
+	                         * set by the look-up */
 	unsigned n_addrs;
 	unsigned bits; /* number of leading bits to compare */
 	bool is_name;
@@ -98,7 +100,7 @@ void exports_free(struct exports_file *);
 
 /* -- clients (clients.c) --------------------------------------------------- */
 
-/* Adds the client "CLIENT[(OPTION,...)]".  Its options change the defaults.  Returns 0;
+/* Adds the client "CLIENT[(OPTION,...)]".  Its options override @defaults.  Returns 0;
  * or -EINVAL, -EEXIST, -E2BIG or -ENOMEM, with the reason in @reason. */
 int clients_add(struct clients *, const char *word, const struct grant *defaults,
                 struct export_options, char reason[EXPORTS_REASON_BYTES]);

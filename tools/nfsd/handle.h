@@ -76,8 +76,8 @@ int mount_id_of(int fd, uint64_t *ret);
  * negative errno, -EXDEV at a mount point.  Where the kernel allows it (Linux 5.6),
  * does not access the mounted file system. */
 int open_name(int dir, const char *name, int flags, mode_t mode);
-/* Opens @path below @dir, even on mounted file systems.  Follows no symbolic link,
- * because clients could have made it.  Returns a descriptor or negative errno. */
+/* Opens @path below @dir, across mount points.  Does not follow symbolic links, which
+ * clients may have made.  Returns a descriptor or a negative errno. */
 int open_beneath(int dir, const char *path, int flags);
 
 /* -- handles that the server makes itself (inode_walk.c) ------------------- */

@@ -92,8 +92,8 @@ enum {
 	NFSD_MAX_MOUNTS = 256,          /* entries in MOUNT's list */
 };
 
-/* Returned in the engine's thread if the operation would sleep, so that a worker must
- * run it.  Never becomes an NFS status. */
+/* Returned in the engine's thread if the operation would sleep, and a worker must
+ * therefore run it.  Never becomes an NFS status. */
 #define NFSD_WOULD_SLEEP (-EINPROGRESS)
 
 struct mount_entry {

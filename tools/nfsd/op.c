@@ -358,8 +358,8 @@ static bool run_from_caches(struct op *op)
 	return done;
 }
 
-/* Runs the procedure in the engine's thread, on a file system that never sleeps.
- * Returns false if another thread holds the lock of an object. */
+/* Runs the procedure in the engine's thread, for a file system whose operations never
+ * sleep.  Returns false if another thread holds an object's lock. */
 static bool run_in_engine(struct op *op)
 {
 	bool done;

@@ -32,7 +32,7 @@
 #define ULPDU_MARKED 8192u        /* largest ULPDU with markers; all of it is copied */
 
 #define NEED_PIECES (2 * RR_PROV_MAX_SGE + 2)
-#define NEED_STAGE  12288u /* largest FPDU with markers, or all small pieces */
+#define NEED_STAGE  12288u /* space for the largest FPDU with markers */
 
 /* ---- pieces ---- */
 

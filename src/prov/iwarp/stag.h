@@ -48,8 +48,9 @@ void rr_stags_init(struct rr_stags *t, const uint8_t secret[RR_STAG_SECRET]);
 void rr_stags_fini(struct rr_stags *t);
 
 /* Adds an entry for memory that is lent until the entry is removed.  Returns -ENOMEM,
- * or -ENOBUFS if a region would exceed RR_STAGS_MAX entries (ORD limits the number of
- * sinks).  The pointer to the entry is valid until the next call. */
+ * or -ENOBUFS if @kind is a region and the table has RR_STAGS_MAX entries.  That limit
+ * does not apply to sinks, since ORD limits their number.  The pointer to the entry is
+ * valid until the next call. */
 RR_MUST_CHECK int rr_stags_add(struct rr_stags *t, enum rr_stag_kind kind, void *base,
                                uint64_t len, unsigned access,
                                const struct rr_stag **ret);
