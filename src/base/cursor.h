@@ -38,7 +38,7 @@ static inline size_t rr_cursor_left(const struct rr_cursor *c)
 	return c->bad ? 0 : (size_t)(c->end - c->pos);
 }
 
-/* Returns the next @len octets, or NULL if fewer are left; then the cursor is bad. */
+/* Returns the next @len octets.  If fewer are left, sets @bad and returns NULL. */
 static inline const void *rr_get_bytes(struct rr_cursor *c, size_t len)
 {
 	const uint8_t *p = c->pos;
@@ -126,8 +126,8 @@ static inline size_t rr_writer_used(const struct rr_writer *w)
 	return (size_t)(w->pos - w->base);
 }
 
-/* Returns memory for the next @len octets, or NULL if less is left; then the writer is
- * bad. */
+/* Returns memory for the next @len octets.  If less is left, sets @bad and returns
+ * NULL. */
 static inline void *rr_put_space(struct rr_writer *w, size_t len)
 {
 	uint8_t *p = w->pos;

@@ -70,7 +70,7 @@ static inline int rr_ring_reserve(struct rr_ring *r, uint32_t want)
 	return want <= r->cap ? 0 : rr_ring_grow(r, want);
 }
 
-/* Appends an uninitialized element and returns it.  Its space must be reserved. */
+/* Appends an uninitialized element and returns it.  Space must have been reserved. */
 static inline void *rr_ring_push(struct rr_ring *r)
 {
 	RR_ASSERT(r->count < r->cap);

@@ -12,7 +12,7 @@
 
 struct rr_siphash {
 	uint64_t v[4];
-	uint64_t word; /* the octets of an incomplete word; its first octet is lowest */
+	uint64_t word; /* octets of the incomplete word, the first in the lowest bits */
 	uint64_t len;  /* octets added so far */
 };
 

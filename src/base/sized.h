@@ -11,7 +11,7 @@
 
 #include "base/base.h"
 
-/* Larger structures are refused, which limits what a wrong size can make us read. */
+/* Maximum size of a structure, so that a wrong size cannot make us read far. */
 enum { RR_SIZED_MAX = 4096 };
 
 /* The size of the structure at @p up to and including its member @last. */
@@ -32,7 +32,8 @@ int rr_sized_take(void *dst, size_t size, size_t least, const void *src) RR_MUST
 	rr_sized_take((dst), sizeof(*(dst)), RR_SIZED_UPTO(dst, last), (src))
 
 /* Copies the @size octets of @src to a program's structure of @dst_size octets.  If
- * @dst_size is less, only the first octets are copied; if more, the rest is zeroed. */
+ * @dst_size is smaller, only the first octets are copied; if larger, the remaining
+ * octets of the program's structure are zeroed. */
 void rr_sized_give(void *dst, size_t dst_size, const void *src, size_t size);
 
 #endif

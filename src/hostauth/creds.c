@@ -105,7 +105,8 @@ static int offer_psk(SSL *ssl, const EVP_MD *md, const unsigned char **id,
 	const struct rpcrdma_hostauth *h = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
 
 	*ret = NULL;
-	if (md && EVP_MD_get_type(md) != NID_sha256) /* a HelloRetryRequest */
+	/* after a HelloRetryRequest, @md is the digest that the server has chosen */
+	if (md && EVP_MD_get_type(md) != NID_sha256)
 		return 1;
 	*ret = make_psk_session(ssl, h);
 	*id = (const unsigned char *)h->psk_identity;
@@ -120,7 +121,7 @@ static int find_psk(SSL *ssl, const unsigned char *id, size_t id_len, SSL_SESSIO
 	*ret = NULL;
 	if (id_len != strlen(h->psk_identity) ||
 	    CRYPTO_memcmp(id, h->psk_identity, id_len) != 0)
-		return 1; /* unknown: the handshake fails for lack of a certificate */
+		return 1; /* unknown identity: no certificate, so the handshake fails */
 	*ret = make_psk_session(ssl, h);
 	return *ret != NULL;
 }

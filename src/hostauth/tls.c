@@ -25,7 +25,7 @@ struct rr_hostauth {
 	enum phase phase;
 	bool server, must;
 	bool frozen;      /* our tag has been made; further properties are refused */
-	uint8_t *message; /* to be sent; from the last step */
+	uint8_t *message; /* made by the last step, to be sent */
 	char identity[RR_HOSTAUTH_IDENTITY];
 	char reason[RR_HOSTAUTH_REASON];
 };

@@ -95,8 +95,8 @@ struct rr_wc {
 	int status;          /* 0 or a negative errno */
 	uint64_t token;      /* as passed to the post; 0 for CONNECTED, DISCONNECTED */
 	uint32_t len;        /* RECV: octets received */
-	bool invalidated;    /* RECV: the Send invalidated one of our regions ... */
-	uint32_t inv_handle; /* ... which had this handle */
+	bool invalidated;    /* RECV: a Send With Invalidate ended one of our regions */
+	uint32_t inv_handle; /* RECV: the handle of the invalidated region */
 };
 
 struct rr_region {
@@ -153,8 +153,8 @@ struct rr_prov_ops {
 	 * Version 1 announces this in private data, before an endpoint exists. */
 	bool remote_invalidate;
 
-	/* Opens a descriptor that becomes readable when a device is removed that the
-	 * provider keeps open.  The caller then calls read_removals, and eventually
+	/* Opens a descriptor that becomes readable when a device that the provider
+	 * keeps open is removed.  The caller then calls read_removals, and eventually
 	 * closes the descriptor.  Returns -EOPNOTSUPP if the provider keeps no device
 	 * open, or another error if the kernel does not report removals. */
 	int (*watch_removals)(void);
@@ -174,18 +174,18 @@ struct rr_prov_ops {
 	/* Accepts the next incoming connection with @priv as private data.  The new
 	 * endpoint completes its set-up unaided: RR_WC_CONNECTED or RR_WC_DISCONNECTED
 	 * follows.  Returns -EAGAIN if no connection is waiting, or -ESHUTDOWN if the
-	 * device or the address has been removed.  No further connection arrives then,
-	 * and the caller closes the listener. */
+	 * device or the address has been removed.  In that case no further connection
+	 * will arrive, and the caller closes the listener. */
 	int (*accept)(struct rr_prov_listener *, const struct rr_prov_config *cfg,
 	              const void *priv, size_t priv_len, rr_time now,
 	              struct rr_ep **ret);
 	void (*listener_close)(struct rr_prov_listener *);
 
-	/* Posts.  The gather list @sge is borrowed; the memory in the list is lent
-	 * until the completion.  A post returns -ENOTCONN before RR_WC_CONNECTED
-	 * (except post_recv, which may be called at once) and after the connection has
-	 * ended, -ENOBUFS if a queue is full, -EINVAL if there are more than
-	 * RR_PROV_MAX_SGE pieces, or -EMSGSIZE if their length exceeds max_msg. */
+	/* The post functions.  The gather list @sge is borrowed; the memory in the list
+	 * is lent until the completion.  A post returns -ENOTCONN before
+	 * RR_WC_CONNECTED (except post_recv, which may be called at once) and after the
+	 * connection has ended, -ENOBUFS if a queue is full, -EINVAL if there are more
+	 * than RR_PROV_MAX_SGE pieces, or -EMSGSIZE if their length exceeds max_msg. */
 	int (*post_recv)(struct rr_ep *, const struct rr_sge *, uint64_t token);
 	/* @inv_handle: the peer's handle for a Send With Invalidate; 0 for a Send. */
 	int (*post_send)(struct rr_ep *, const struct rr_sge *, unsigned n,

@@ -15,8 +15,8 @@
 #include "base/ring.h"
 #include "prov/prov.h"
 
-#define RR_EP_END_NS   RR_SEC(1)  /* disconnect: limit for a silent peer ... */
-#define RR_EP_DRAIN_NS RR_SEC(10) /* ... and limit in total */
+#define RR_EP_END_NS   RR_SEC(1)  /* time limit of a disconnect without progress */
+#define RR_EP_DRAIN_NS RR_SEC(10) /* time limit of a disconnect in total */
 
 struct rr_ep_common {
 	struct rr_ep ep;
@@ -80,7 +80,7 @@ static inline void rr_ep_count_post(struct rr_ep_common *c, enum rr_post_kind ki
 
 /* ---- time limits and the end of the connection ---- */
 
-/* Sets the current time to @now, unless that is earlier. */
+/* Sets the current time to @now, unless @now is earlier. */
 static inline void rr_ep_set_now(struct rr_ep_common *c, rr_time now)
 {
 	if (now > c->now)

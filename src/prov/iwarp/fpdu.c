@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Encodes an FPDU into contiguous memory, with markers if the peer wants them.
- * Without markers, iw_tx.c sends the pieces by gathered writes and does not use this
- * file.
+ * Without markers, iw_tx.c sends the pieces by gathered writes instead.
  *
  * A marker precedes each octet whose position in the stream is a multiple of 512.
  * The lengths of FPDUs and markers are multiples of four octets, so no marker falls

@@ -64,8 +64,8 @@ void rr_iw_end_step(struct rr_iw_ep *ep)
 		rr_iw_dead(ep);
 }
 
-/* Cancels the operations in the send queue.  A Read whose Request is framed is in
- * ep->reads as well, and already canceled there. */
+/* Cancels the operations in the send queue.  A Read whose Request is framed is also
+ * in ep->reads, and has already been canceled there. */
 static void flush_sends(struct rr_iw_ep *ep)
 {
 	static const enum rr_wc_op op[] = {

@@ -230,8 +230,8 @@ static int iw_post_recv(struct rr_ep *base, const struct rr_sge *sge, uint64_t t
 	return 0;
 }
 
-/* Counts the outstanding operations of the caller.  A framed Read is in both queues,
- * but counts once; the RTR message does not count. */
+/* Counts the caller's outstanding operations.  A framed Read is in both queues, but
+ * counts once; the RTR message does not count. */
 static uint32_t count_under_way(const struct rr_iw_ep *ep)
 {
 	const struct rr_iw_read *r = rr_ring_first(&ep->reads);
@@ -426,7 +426,7 @@ void rr_iw_run(struct rr_iw_ep *ep, rr_time now)
 	if (ep->base.count.bytes_received + ep->base.count.bytes_sent != moved)
 		ep->quiet = ep->base.now + RR_IW_QUIET_NS;
 	else if (ep->base.now >= ep->quiet || ep->quiet == RR_TIME_NEVER)
-		drop_idle_buffers(ep); /* including unused ones of this call */
+		drop_idle_buffers(ep); /* even those that this call allocated */
 }
 
 static int iw_flush(struct rr_ep *base, rr_time now)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The iWARP endpoint.  Only files in this folder include this header.
+ * The iWARP endpoint.  Only this folder and its tests include this header.
  *
  *   iw_ep.c     the table of operations: posts, registration, progress
  *   iw_setup.c  TCP connect and MPA frames
@@ -29,7 +29,7 @@
 #define RR_IW_QUIET_NS RR_SEC(2) /* idle time after which the buffers are freed */
 #define RR_IW_KICK_NS  RR_MS(5)  /* time before the first kick; times 4 for each next */
 #define RR_IW_KICKS    5         /* maximum number of kicks; see kick_responder() */
-#define RR_IW_PARTING  2         /* number of kicks after which a disconnect closes */
+#define RR_IW_PARTING  2         /* number of kicks after which a disconnect goes on */
 
 #define RR_IW_STATES(X)                                                                \
 	X(CONNECT, "TCP connection on its way")                                        \
@@ -170,7 +170,7 @@ struct rr_iw_ep {
 	struct rr_ring reads; /* struct rr_iw_read: Reads by the caller, in progress */
 	struct rr_ring resps; /* struct rr_iw_resp: Reads by the peer, to be answered */
 	uint32_t sq_framed;   /* number of sq's first elements that are framed */
-	uint32_t sq_reads;    /* number of Reads among those; also in @reads */
+	uint32_t sq_reads;    /* number of Reads among them, which are also in @reads */
 	uint32_t sge_first;   /* sequence number of the first element in sges */
 	struct rr_stags stags;
 	struct rr_iw_tx tx;
@@ -220,7 +220,7 @@ void rr_iw_tx_start(struct rr_iw_ep *ep);
  * reads the region.  Returns 0 or -ENOMEM. */
 RR_MUST_CHECK int rr_iw_tx_detach(struct rr_iw_ep *ep, uint32_t stag);
 /* Stores in @ret the memory for an RDMA Read by the peer, or NULL if its length is
- * zero.  Returns RR_TERM_COUNT, or the error if the Read is not allowed. */
+ * zero.  Returns RR_TERM_COUNT if the Read is allowed, otherwise the error. */
 enum rr_term_error rr_iw_read_source(const struct rr_iw_ep *ep,
                                      const struct rr_read_request *req, uint8_t **ret);
 /* Drops the Read Responses, except for segments already framed. */

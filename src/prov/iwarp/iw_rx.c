@@ -29,8 +29,8 @@
 
 #define SETUP_CAP  1024u
 #define BOUNCE_CAP (72u << 10)
-#define DIRECT_MIN 4096u      /* place directly if so many octets are missing */
-#define TAIL_CAP   512u       /* octets to read past a segment that is not the last */
+#define DIRECT_MIN 4096u /* missing octets from which a segment is placed directly */
+#define TAIL_CAP   512u  /* octets to read past a segment that is not the last */
 #define TURN_MAX   (1u << 20) /* limit on octets read in one call */
 #define TURN_STEPS 256u       /* limit on frames handled in one call */
 #define IDLE_MAX   4096u      /* limit on zero-length messages between two Sends */
@@ -535,8 +535,8 @@ static bool continue_direct(struct rr_iw_ep *ep)
 	return true;
 }
 
-/* Handles the next frame or segment in the bounce buffer.  Returns false if it is still
- * incomplete. */
+/* Handles the next frame or segment in the bounce buffer, as far as it has arrived.
+ * Returns false if more octets are needed. */
 static bool take_rx_step(struct rr_iw_ep *ep)
 {
 	struct rr_iw_rx *rx = &ep->rx;

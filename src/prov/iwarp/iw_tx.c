@@ -52,7 +52,7 @@ static void add_tx_piece(struct rr_iw_tx *tx, const void *p, size_t len, uint32_
 	tx->buf->v[tx->tail++] = (struct iovec){(void *)(uintptr_t)p, len};
 }
 
-/* Appends @len octets of the stage as a piece.  Returns them, to be filled. */
+/* Appends @len octets of the stage as a piece.  Returns the octets, to be filled in. */
 static uint8_t *stage_octets(struct rr_iw_tx *tx, size_t len)
 {
 	uint8_t *p = tx->buf->stage + tx->stage_used;
@@ -123,8 +123,8 @@ void rr_iw_tx_start(struct rr_iw_ep *ep)
 		tx->ulpdu_max = RR_MIN(tx->ulpdu_max, ULPDU_MARKED);
 }
 
-/* Returns the maximum number of payload octets in a segment: full cache lines, if
- * large. */
+/* Returns the maximum number of payload octets in a segment, rounded down to full cache
+ * lines if it is large. */
 static uint32_t max_payload(const struct rr_iw_tx *tx, bool tagged)
 {
 	uint32_t n = tx->ulpdu_max - (uint32_t)rr_ddp_size(tagged);
@@ -351,8 +351,8 @@ static void finish_read_request(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
 }
 
 /* Handles a zero-length Read without sending it.  The peer would check nothing
- * [RFC 5040 §7.2], and siw answers a zero-length Read with the data of the Read
- * before. */
+ * [RFC 5040 §7.2], and siw answers a zero-length Read with the previous Read's
+ * data. */
 static void frame_empty_read(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
 {
 	*(struct rr_iw_read *)rr_ring_push(&ep->reads) = (struct rr_iw_read){

@@ -186,7 +186,7 @@ ssize_t rr_sock_readv(int fd, const struct iovec *v, unsigned n)
 	return errno == EWOULDBLOCK ? -EAGAIN : -errno;
 }
 
-/* shutdown() fails only if the connection no longer exists. */
+/* Ignores errors: shutdown() fails only if the connection no longer exists. */
 void rr_sock_shutdown(int fd, bool both)
 {
 	(void)shutdown(fd, both ? SHUT_RDWR : SHUT_WR);

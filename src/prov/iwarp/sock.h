@@ -18,8 +18,8 @@ struct rr_sock_opts {
 /* Opens a non-blocking TCP socket and starts to connect it. */
 RR_MUST_CHECK int rr_sock_connect(const struct sockaddr *, socklen_t,
                                   const struct rr_sock_opts *, int *ret_fd);
-/* Returns 0 if connected, -EAGAIN while connecting, or a negative errno if that
- * failed. */
+/* Returns 0 if connected, -EAGAIN while connecting, or a negative errno if the
+ * connection failed. */
 RR_MUST_CHECK int rr_sock_connected(int fd);
 RR_MUST_CHECK int rr_sock_listen(const struct sockaddr *, socklen_t,
                                  struct sockaddr_storage *ret_addr, int *ret_fd);

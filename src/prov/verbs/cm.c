@@ -37,7 +37,7 @@ struct cm_event {
 	enum rdma_cm_event_type type;
 	int status;
 	struct rdma_cm_id *id;
-	uint8_t ird, ord; /* limits on ours, from the peer's offer */
+	uint8_t ird, ord; /* limits on our IRD and ORD, from the peer's offer */
 	uint8_t priv[256];
 	size_t priv_len;
 };
@@ -275,7 +275,7 @@ static void enter_established(struct rr_vb_ep *ep, const struct cm_event *e)
 	}
 	ep->state = RR_VB_READY;
 	ep->base.deadline = RR_TIME_NEVER;
-	ep->armed = false; /* an early completion may have used the event */
+	ep->armed = false; /* a completion during set-up may have used the event */
 	rr_trace(ep->base.trace, RR_TRACE_PROV_CONNECTED, ep->base.conn_id, 0, ep->ird,
 	         ep->ord, ep->windows);
 	rr_ep_complete(&ep->base, RR_WC_CONNECTED, 0, 0);

@@ -53,7 +53,7 @@ static int new_dev(struct ibv_context *ctx, struct rr_vb_dev **ret)
 		return -ENOMEM;
 	rc = fstat(ctx->cmd_fd, &d->node) ? -errno : 0;
 	if (!rc && d->node.st_rdev == NOWHERE)
-		rc = -ENODEV; /* replaced by detach_descriptors() */
+		rc = -ENODEV; /* detach_descriptors() has replaced it */
 	if (!rc)
 		rc = -pthread_mutex_init(&d->lock, NULL);
 	if (rc) {
@@ -95,7 +95,7 @@ bool rr_vb_dev_windows(struct rr_vb_ep *ep)
 	pthread_mutex_lock(&registry_lock);
 	if (!d->tested) {
 		rr_verbs_get_caps(ep->lib, d->ctx, &c);
-		d->caps.windows = c.windows; /* not iwarp, which other threads read */
+		d->caps.windows = c.windows; /* not iwarp: other threads read it */
 		d->caps.window_bounds = c.window_bounds;
 		d->caps.with_inv = c.with_inv;
 		d->tested = true;
@@ -176,7 +176,7 @@ static int find_dev(struct ibv_context *ctx, struct rr_vb_dev **ret)
 	struct rr_vb_dev *d;
 	int rc;
 
-	sweep_registry(); /* a device since closed may have had the address @ctx */
+	sweep_registry(); /* a device closed earlier may have had the same @ctx */
 	for (d = registry; d && d->ctx != ctx; d = d->next)
 		;
 	if (!d) {
@@ -195,7 +195,7 @@ void rr_vb_dev_note(struct ibv_context *ctx)
 	struct rr_vb_dev *d;
 
 	pthread_mutex_lock(&registry_lock);
-	(void)!find_dev(ctx, &d); /* if out of memory, its next user adds it */
+	(void)!find_dev(ctx, &d); /* out of memory: its next user adds it */
 	pthread_mutex_unlock(&registry_lock);
 }
 

@@ -15,7 +15,7 @@ struct cached_caps {
 	struct rr_verbs_caps caps;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects those below */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the cache */
 static struct cached_caps cached[CACHED_MAX];
 static unsigned n_cached, oldest;
 

@@ -47,8 +47,8 @@ static void end_connection(struct rr_vb_ep *ep)
 	rr_vb_dead(ep);
 }
 
-/* Returns true if the device may have an event.  Normal data transfer needs no
- * query. */
+/* Returns true if the device may have reported an event.  It is not queried during
+ * normal data transfer. */
 static bool must_ask_device(const struct rr_vb_ep *ep)
 {
 	return ep->dev_ready || ep->flushed ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The verbs endpoint.  Only files in this folder include this header.
+ * The verbs endpoint.  Only this folder and its tests include this header.
  *
  *   vb_ep.c      the table of operations: posts, progress, queries
  *   cm.c         connect, listen, accept; the events of the connection manager
@@ -34,8 +34,8 @@
 #define RR_VB_CHAIN    32    /* limit on work requests per call */
 #define RR_VB_BOUNCE   65536 /* octets of the bounce ring */
 #define RR_VB_SMALL    4096  /* largest piece that is copied, not registered */
-#define RR_VB_RETRY    6     /* device's retries if no acknowledgement arrives ... */
-#define RR_VB_RNR      7     /* ... and if the peer has no Receive: unlimited [C3] */
+#define RR_VB_RETRY    6     /* retries if the peer sends no acknowledgement */
+#define RR_VB_RNR      7     /* retries if the peer has no Receive: unlimited [C3] */
 #define RR_VB_SQ       256   /* largest default depth of the send queue */
 #define RR_VB_RQ       1024  /* default depth of the receive queue */
 #define RR_VB_ROTATE   16    /* number of free windows below which none is reused */
@@ -92,7 +92,7 @@ struct rr_vb_op {
 	uint64_t last; /* sequence number of its last work request; 0: none */
 	int status;    /* error of a Read that was never issued; otherwise 0 */
 	struct rr_vb_region *region; /* BIND, UNBIND */
-	void *copy; /* copy of a Send's pieces outside the bounce ring, or NULL */
+	void *copy; /* copy of a Send's pieces if not in the bounce ring, or NULL */
 };
 
 struct rr_vb_recv {
@@ -145,12 +145,12 @@ struct rr_vb_chain {
 struct rr_vb_dev {
 	struct rr_vb_dev *next;
 	struct ibv_context *ctx;
-	unsigned refs;        /* under the registry's lock */
+	unsigned refs;        /* number of endpoints; under registry_lock */
 	int cmd_fd, async_fd; /* of @ctx; may be closed while refs is 0 */
 	struct stat node;     /* of cmd_fd, to detect reuse of the number */
 	bool watched;         /* sysfs lists the device until its removal */
 	bool queried;         /* @attr and caps.iwarp are known */
-	bool tested;          /* all of @caps is known; under the registry's lock */
+	bool tested;          /* all of @caps is known; under registry_lock */
 	pthread_mutex_t lock; /* protects @eps and the members that events set */
 	struct rr_list eps;
 	struct ibv_device_attr attr;
@@ -206,8 +206,8 @@ struct rr_vb_ep {
 	uint32_t bounce_head, bounce_used; /* first octet in use; octets in use */
 	struct rr_vb_regions regions;
 
-	bool flushed;    /* the device flushed work or refused it ... */
-	bool unsent;     /* ... in the send queue */
+	bool flushed;    /* the device flushed work or refused it */
+	bool unsent;     /* the flushed work includes the send queue */
 	rr_time loss_at; /* time until which we wait for the reason */
 	uint8_t priv[RR_PROV_PRIVATE_MAX];
 	size_t priv_len;
@@ -257,8 +257,8 @@ int rr_vb_accept(struct rr_prov_listener *l, const struct rr_prov_config *cfg,
 void rr_vb_listener_close(struct rr_prov_listener *l);
 /* Rejects or disconnects the connection, if its state allows it. */
 void rr_vb_cm_disconnect(struct rr_vb_ep *ep);
-/* In state CALLED, accepts the client's request; called after the caller could post its
- * first Receives. */
+/* In state CALLED, accepts the client's request.  By then the caller has had a chance
+ * to post its first Receives. */
 void rr_vb_answer(struct rr_vb_ep *ep);
 /* Handles the connection manager's events. */
 void rr_vb_cm_events(struct rr_vb_ep *ep);

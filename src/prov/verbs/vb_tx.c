@@ -127,7 +127,7 @@ static int place_piece(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *
 	return 0;
 }
 
-/* Copies the pieces of a Send into one piece, if there are too many. */
+/* Copies the pieces of a Send into one, because a work request cannot have so many. */
 static int copy_pieces(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s,
                        unsigned n)
 {
@@ -200,8 +200,8 @@ static int issue_send(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s
 	if (in_wr)
 		wr->send_flags |= IBV_SEND_INLINE;
 	if (op->handle) {
-		wr->invalidate_rkey = op->handle; /* read by most drivers, ... */
-		wr->wr.rdma.rkey = op->handle;    /* ... and by libsiw */
+		wr->invalidate_rkey = op->handle; /* for most drivers */
+		wr->wr.rdma.rkey = op->handle;    /* for libsiw */
 	}
 	for (unsigned i = 0; i < n; i++)
 		add_wr_sge(ep, wr, s[i].base, s[i].len, s[i].lkey);
