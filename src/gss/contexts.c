@@ -3,10 +3,11 @@
  * The table of contexts, by handle and in the order of last use; contract in
  * contexts.h.
  *
- * The table, and each request that uses a context, have a reference to the context.  So
- * requests still complete after their context was removed from the table.  A context
- * that has been idle for too long is removed when it is looked up, or when another
- * context is entered.  No timer is needed, since the number of contexts is bounded.
+ * Contexts are reference-counted: the table has one reference to each, and so has each
+ * request that uses it.  So requests still complete after their context was removed
+ * from the table.  A context that has been idle for too long is removed when it is
+ * looked up, or when another context is entered.  No timer is needed, since the number
+ * of contexts is bounded.
  */
 #include <errno.h>
 #include <netinet/in.h>

@@ -13,8 +13,8 @@
  * waiting for the thread, but the object starts no other thread until that one has
  * ended.
  *
- * If the server refuses a token, one more attempt is made with a new token.  For the
- * Call may have been sent again after its connection was lost, and a token is valid
+ * If the server refuses a token, one more attempt is made with a new token.  The reason
+ * may be that the Call was sent again after its connection was lost: a token is valid
  * only once.
  */
 #include <signal.h>

@@ -4,10 +4,10 @@
  * connections and threads.
  *
  * Each connection is a holder.  A fixed amount is reserved for its Receives.  Each of
- * its requests claims at once all the memory that the request may need: for the octets
- * to pull and for the results.  A claim that does not fit waits, and gets no part of
- * the memory before all of it is available.  So a request that has memory never waits
- * for more, and releases it when the request ends.
+ * its requests claims at once all the memory that the request may need: for arguments
+ * to fetch by RDMA Read and for the results.  A claim that does not fit waits, and gets
+ * no part of the memory before all of it is available.  So a request that has memory
+ * never waits for more, and releases it when the request ends.
  *
  * The claims of one holder are served in order of arrival, within the holder's own
  * limit; only its first claim waits for the budget.  Holders wait in two queues, each
@@ -24,10 +24,9 @@
  * Fixed amounts take at most 3/8 of the limit and a claim at most 1/2, so every claim
  * fits when the other requests have ended.
  *
- * Threads: while no holder waits, claiming, releasing and extending are one atomic
- * operation each.  Otherwise they take the lock, as does a holder that begins to wait.
- * A holder belongs to one engine.  The holder's wake function notifies the engine, and
- * does so by a post only.
+ * Threads: while no holder waits, claiming and releasing take no lock; extending never
+ * does.  A holder belongs to one engine.  The holder's wake function notifies the
+ * engine, and does so by a post only.
  */
 #ifndef RR_LOOP_BUDGET_H
 #define RR_LOOP_BUDGET_H

@@ -498,10 +498,10 @@ int rr_engine_turn(struct rpcrdma_engine *e, int timeout_ms)
 	e->now = rr_engine_clock();
 	while ((s = rr_poller_next(&e->poller))) {
 		if (s->greedy)
-			flush_dirty(e); /* first the output caused by the others */
+			flush_dirty(e); /* send the output of the other sources first */
 		s->ready(s);
 	}
-	flush_dirty(e); /* input is handled before timers that are due as well */
+	flush_dirty(e); /* handle input before timers that have become due */
 	rr_timers_run(&e->timers, e->now);
 	flush_dirty(e);
 	run_late_work(e);

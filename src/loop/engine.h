@@ -45,19 +45,19 @@ struct rr_member {
 	struct rr_list all, dirty, over;
 };
 
-/* An object of which a layer above the loop has at most one for each engine. */
+/* Data that a layer above the loop keeps for each engine. */
 struct rr_part {
 	struct rr_list link;
 	/* Called when the engine is freed, after all members and owners have ended.
-	 * The address of the function also identifies the kind of part. */
+	 * The address of the function also identifies the layer's part. */
 	void (*free)(struct rr_part *);
 };
 
 /* A client or a listener.  It may outlive the engine. */
 struct rr_owner {
 	struct rr_list link;
-	/* Called when the engine is being freed.  The first call closes the owner; the
-	 * second, made when the links have ended, frees it. */
+	/* Called when the engine is being freed: closes the owner, and frees it if it
+	 * has no links.  Called again after all links have ended. */
 	void (*abandon)(struct rr_owner *);
 };
 

@@ -188,7 +188,7 @@ static bool set_clnt_names(struct rr_rpc_client *c)
 	return c->clnt.cl_auth && c->clnt.cl_netid && c->clnt.cl_tp;
 }
 
-/* Copies the borrowed options that every later connection needs. */
+/* Copies the borrowed options that later connections need. */
 static int keep_clnt_options(struct rr_rpc_client *c, const char *host,
                              const struct rr_rpc_options *o)
 {

@@ -15,7 +15,8 @@ enum {
 	REFRESHES = 2,        /* attempts to refresh the credential of a call */
 };
 
-/* Timeout of a call made with a zero timeout, for whose Reply no thread waits. */
+/* Actual timeout of a call that was made with a zero timeout.  No thread waits for its
+ * Reply. */
 #define ONE_WAY_NS RR_SEC(60)
 
 struct call {

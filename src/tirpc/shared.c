@@ -170,7 +170,7 @@ bool rr_rpc_wait_until(struct rr_rpc_wait *w, rr_time deadline)
 {
 	struct timespec ts = {.tv_sec = (time_t)(deadline / RR_SEC(1)),
 	                      .tv_nsec = (long)(deadline % RR_SEC(1))};
-	volatile int err = 0; /* in use when a cancellation calls longjmp() */
+	volatile int err = 0; /* volatile, since cancellation may call longjmp() */
 	bool done;
 
 	pthread_mutex_lock(&w->lock);
