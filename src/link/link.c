@@ -260,11 +260,12 @@ static const struct rr_pump_ops pump_ops = {
 static void rearm(struct rr_link *l)
 {
 	struct rr_pump *p = &l->pump;
-	rr_time d = rr_pump_deadline(p, l->engine->now);
+	rr_time d = rr_pump_deadline(p, l->engine->now), e;
 
 	if (!rr_pump_lost(p)) {
 		rr_poller_arm(&l->engine->poller, &l->source, l->prov->events(p->ep));
-		d = RR_MIN(d, l->prov->deadline(p->ep));
+		e = l->prov->deadline(p->ep);
+		d = RR_MIN(d, e);
 	}
 	if (d == RR_TIME_NEVER)
 		rr_timer_stop(&l->engine->timers, &l->timer);
@@ -307,7 +308,7 @@ static void progress(struct rr_link *l)
 
 	if (rr_pump_lost(&l->pump))
 		return;
-	rr_pump_progress(&l->pump, now);
+	l->prov->progress(l->pump.ep, now);
 	l->source.greedy = l->prov->deadline(l->pump.ep) <= now;
 }
 

@@ -313,27 +313,21 @@ static unsigned poll_endpoint(struct rr_pump *p, rr_time now)
 
 unsigned rr_pump_turn(struct rr_pump *p, unsigned rounds, rr_time now)
 {
-	unsigned taken = 0, before;
+	unsigned taken = 0, last = 0;
 
-	do {
-		before = taken;
-		rr_pump_drain(p, now);
-		if (!rr_pump_lost(p))
-			taken += poll_endpoint(p, now);
-		if (!rr_pump_lost(p)) {
-			/* Its error comes as a completion. */
-			(void)p->prov->flush(p->ep, now);
-			taken += poll_endpoint(p, now);
-		}
-	} while (taken != before && !rr_pump_lost(p) && --rounds);
-	p->more = taken != before && !rr_pump_lost(p);
-	return taken;
-}
-
-void rr_pump_progress(struct rr_pump *p, rr_time now)
-{
+	rr_pump_drain(p, now);
 	if (!rr_pump_lost(p))
-		p->prov->progress(p->ep, now);
+		taken = poll_endpoint(p, now);
+	while (!rr_pump_lost(p) && rounds--) {
+		/* Its error comes as a completion. */
+		(void)p->prov->flush(p->ep, now);
+		last = poll_endpoint(p, now);
+		taken += last;
+		if (!last)
+			break;
+	}
+	p->more = last && !rr_pump_lost(p);
+	return taken;
 }
 
 void rr_pump_tick(struct rr_pump *p, rr_time now)

@@ -102,11 +102,9 @@ static inline bool rr_pump_past(const struct rr_pump *p, enum rr_link_event even
 
 /* Draws and carries out all actions, or all up to one that stalls. */
 void rr_pump_drain(struct rr_pump *, rr_time now);
-/* Drains, polls and flushes until no completion comes, @rounds times at most.  Returns
- * how many completions it took. */
+/* Drains and polls, then flushes and polls until no completion comes, @rounds times at
+ * most.  Returns how many completions it took. */
 unsigned rr_pump_turn(struct rr_pump *, unsigned rounds, rr_time now);
-/* The endpoint's descriptor is ready, or its deadline has come.  A turn must follow. */
-void rr_pump_progress(struct rr_pump *, rr_time now);
 /* rr_pump_deadline has come.  A turn must follow. */
 void rr_pump_tick(struct rr_pump *, rr_time now);
 /* When the connection's timer is due; the endpoint's is not included. */

@@ -393,7 +393,8 @@ static bool pump(struct mx_side *s)
 	if (rr_pump_deadline(&s->pump, now) <= now)
 		rr_pump_tick(&s->pump, now);
 	rr_pump_drain(&s->pump, now);
-	rr_pump_progress(&s->pump, now);
+	if (!rr_pump_lost(&s->pump))
+		mx_provider()->progress(s->pump.ep, now);
 	return rr_pump_turn(&s->pump, MX_LOG, now) > 0;
 }
 
