@@ -63,11 +63,11 @@ int rr_gss_client_new(struct rr_auth_host *host, const struct rpcrdma_gss_option
 
 /* -- between gss_client.c and gss_setup.c ---------------------------------- */
 
-/* Begins the set-up of a context, which later calls rr_gss_ready or rr_gss_failed.
- * Returns 0 or -ENOMEM. */
+/* Begins the set-up of a context.  The set-up ends by calling rr_gss_ready or
+ * rr_gss_failed, later.  Returns 0 or -ENOMEM. */
 int rr_gss_setup_begin(struct rpcrdma_gss *) RR_MUST_CHECK;
-/* Ends a set-up, if there is one.  If a thread still waits for the KDC, it ends
- * later, without any effect. */
+/* Ends a set-up, if there is one.  A thread that still waits for the KDC ends later,
+ * without any effect. */
 void rr_gss_setup_end(struct rpcrdma_gss *);
 /* Takes over @context, and uses it for new calls. */
 void rr_gss_ready(struct rpcrdma_gss *, struct rr_gss_client_context *context);

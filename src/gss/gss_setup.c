@@ -56,7 +56,7 @@ struct rr_gss_setup {
 	bool complete; /* the server has replied with GSS_S_COMPLETE */
 	uint32_t handle_len, window, mic_len;
 	uint8_t handle[RR_GSS_HANDLE_MAX], mic[RR_RPC_AUTH_MAX];
-	uint8_t length[4]; /* of the token that was sent */
+	uint8_t length[4]; /* length word of the token sent */
 };
 
 /* The object identifier of Kerberos V5, 1.2.840.113554.1.2.2.      [RFC 1964 §1] */
@@ -130,7 +130,8 @@ static int start_job(struct rr_gss_setup *s)
 
 	if (err)
 		return err;
-	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED); /* valid */
+	(void)pthread_attr_setdetachstate(&attr,
+	                                  PTHREAD_CREATE_DETACHED); /* cannot fail */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	err = -pthread_create(&t, &attr, run_job, s->job);
