@@ -11,8 +11,8 @@
  *
  * A device stays in the registry after its last endpoint is freed, because librdmacm
  * keeps the device open.  With some drivers (siw, rxe), the kernel cannot complete a
- * removal while a process has the device open, and librdmacm closes a removed device
- * only when it sees another one.  So an unused device that was removed is closed
+ * removal while a process has the device open.  librdmacm closes a removed device only
+ * when it sees another one.  So an unused device that was removed is closed
  * without librdmacm's knowledge: its descriptors are replaced by inert ones, which
  * librdmacm can still use and close.  sweep_registry() does so when an endpoint
  * releases its device, at each connect and listen, and when the kernel reports a

@@ -2,9 +2,8 @@
 /*
  * Self-test of a device: checks that its memory windows work.
  *
- * Capability flags are not reliable, and a window that stays open after its
- * invalidation would let a peer write to memory that is used for something else by
- * then.
+ * Capability flags are not reliable.  A window that stays open after its invalidation
+ * would let a peer write to memory that has been reused.
  *
  * The test connects two RC queue pairs of the device to each other
  * (self_test_pair.h) and binds a window of type 2.  It writes and reads through the
@@ -33,8 +32,8 @@ struct rr_verbs_caps {
 	 * windows, regions are registrations, and ibv_dereg_mr ends access to them. */
 	bool windows;
 	/* The device enforces a window's bounds.  If it does not (rxe of Linux 6.1),
-	 * the peer can access the entire registration on which the window is bound, so
-	 * each registration must cover only the window's octets. */
+	 * the peer can access the entire registration to which the window is bound.
+	 * Each registration must then cover only the window's octets. */
 	bool window_bounds;
 	/* The bit of a Receive's wc_flags that makes wc.invalidated_rkey valid:
 	 * IBV_WC_WITH_INV, according to the documentation.  Not used without

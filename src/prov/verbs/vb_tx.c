@@ -274,9 +274,9 @@ static void issue_bind(struct rr_vb_ep *ep, struct rr_vb_op *op)
 	};
 }
 
-/* Issues the invalidation of a window, unless the peer has already invalidated it: if a
- * closed window is invalidated, a device ends the connection or does worse
- * (self_test.h). */
+/* Issues the invalidation of a window.  Does nothing if the peer has already
+ * invalidated the window: invalidating a closed window makes a device end the
+ * connection or do worse (self_test.h). */
 static void issue_unbind(struct rr_vb_ep *ep, struct rr_vb_op *op)
 {
 	struct ibv_send_wr *wr;
