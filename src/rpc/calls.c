@@ -9,27 +9,31 @@
 #include "rpc/suspect.h"
 
 enum {
-	MAX_SENT = 192, /* calls that a link has at once; more wait here */
+	MAX_SENT = 192, /* limit of calls sent on one link; more wait here */
 	CALL_HEADER_MAX = RR_RPC_HEADER_MAX,
 	REPLY_HEADER_MAX = 24 + RR_RPC_AUTH_MAX,
 };
 
 struct rpcrdma_call {
-	struct rr_list link; /* in the waiting, sent or ending list, or a wait queue */
-	struct rr_timer timer; /* fires at the earlier of these: */
+	/* in the waiting, sent or ending list, or in a context's wait queue */
+	struct rr_list link;
+	/* fires at @timeout_at or @give_up_at, the earlier one */
+	struct rr_timer timer;
 	rr_time timeout_at;
-	rr_time give_up_at; /* limit without a link */
+	rr_time give_up_at; /* when to give up waiting for a link */
 	struct rpcrdma_conn *conn;
-	struct rr_link *on; /* the link that has the call; NULL: not sent */
+	struct rr_link *on; /* link on which the call was sent; NULL = not sent */
 	struct rr_call call;
 	struct rpcrdma_dest *user_dests;
 	rpcrdma_done_fn *done;
 	void *arg;
-	struct rr_call_auth *auth; /* state of its security context; or NULL */
+	struct rr_call_auth *auth; /* the call's state in a security context; or NULL */
 	bool own_header;           /* the user encodes and decodes RPC headers */
 	bool bound;                /* must not be sent again, nor under another XID */
-	bool is_done_running;      /* done runs, and can change nothing any more */
-	int verdict;               /* status if this end ended the call; 0: none */
+	/* @done is running, so the call cannot be cancelled */
+	bool is_done_running;
+	/* status if the call was ended locally; 0 = it was not */
+	int verdict;
 	unsigned attempts;
 	struct rr_losses losses;
 	/* These arrays are not cleared: their counts tell what is valid. */
@@ -38,9 +42,10 @@ struct rpcrdma_call {
 	uint8_t header[CALL_HEADER_MAX];
 };
 
-/* -- the end of a call ----------------------------------------------------- */
+/* -- end of a call --------------------------------------------------------- */
 
-/* Returns false if the Reply is malformed or not authentic; the status is set then. */
+/* Decodes the Reply.  Returns false if it is malformed or not authentic, and sets the
+ * status to the error. */
 static bool read_reply(struct rpcrdma_call *k, struct rpcrdma_reply *r)
 {
 	const struct rr_call *m = &k->call;
@@ -68,8 +73,8 @@ static bool read_reply(struct rpcrdma_call *k, struct rpcrdma_reply *r)
 	return true;
 }
 
-/* Version 1 has one error for everything wrong with chunks.  Its number means something
- * narrower in version 2. */
+/* Returns the peer's error code.  Version 1 has a single code for all errors in chunks,
+ * RPCRDMA_ERR_CHUNK; the same number has a narrower meaning in version 2. */
 static uint32_t transport_error(const struct rr_call *m, const struct rr_link *from)
 {
 	struct rr_conn_info info;
@@ -129,8 +134,8 @@ static void free_auth(struct rpcrdma_call *k)
 		k->auth->context->ops->free_call(k->auth);
 }
 
-/* Calls the user's done function, and frees the call, which is on no list.  @from is
- * the link that had it, or NULL. */
+/* Calls the user's done function and frees the call, which is on no list.  @from is the
+ * link on which the call was sent, or NULL. */
 static void deliver_call(struct rpcrdma_call *k, struct rr_link *from)
 {
 	struct rpcrdma_conn *c = k->conn;
@@ -145,7 +150,7 @@ static void deliver_call(struct rpcrdma_call *k, struct rr_link *from)
 		fill_reply(k, from, &r);
 	if (r.status)
 		rr_calls_count(c, call_errors);
-	end_attempt(k); /* makes room in the window for another call */
+	end_attempt(k); /* another call may now use the slot in the context's window */
 	k->done(k, &r, k->arg);
 	if (from)
 		rr_conn_call_release(from->conn, &k->call, c->engine->now);
@@ -153,7 +158,7 @@ static void deliver_call(struct rpcrdma_call *k, struct rr_link *from)
 	rr_pool_put(&c->engine->pool, k, sizeof(*k));
 }
 
-/* Has the loop end a call that no link has. */
+/* Has the loop end a call that is not sent. */
 static void end_unsent(struct rpcrdma_call *k, int verdict)
 {
 	if (!k->verdict)
@@ -171,7 +176,7 @@ void rr_calls_end_all(struct rpcrdma_conn *c, struct rr_list *list, int verdict)
 		end_unsent(rr_container_of(n, struct rpcrdma_call, link), verdict);
 }
 
-/* Returns the wait queue of the security context whose list node is @n. */
+/* Returns the wait queue of a security context; @n is the context's list node. */
 static struct rr_list *queue_of(struct rr_list *n)
 {
 	return &rr_container_of(n, struct rr_auth_context, link)->queue;
@@ -186,7 +191,7 @@ void rr_calls_end_waiting(struct rpcrdma_conn *c, int verdict)
 		rr_calls_end_all(c, queue_of(n), verdict);
 }
 
-/* -- how long -------------------------------------------------------------- */
+/* -- time limits ----------------------------------------------------------- */
 
 static int set_call_timer(struct rpcrdma_call *k)
 {
@@ -210,8 +215,8 @@ static void end_timed_out(struct rr_timer *t)
 	rpcrdma_call_cancel(k);
 }
 
-/* Notes that the call has no link.  It ends absence_ns later, however long other calls
- * have waited already. */
+/* Limits the wait of a call without a link to absence_ns, which begins now, however
+ * long other calls have already waited. */
 static int begin_absence(struct rpcrdma_call *k)
 {
 	struct rpcrdma_conn *c = k->conn;
@@ -235,7 +240,7 @@ static void end_absence(struct rpcrdma_call *k)
 	if (k->give_up_at == RR_TIME_NEVER)
 		return;
 	k->give_up_at = RR_TIME_NEVER;
-	(void)!set_call_timer(k); /* the timer runs: cannot fail */
+	(void)!set_call_timer(k); /* cannot fail, because the timer is running */
 }
 
 static void for_each_call(struct rr_list *list, void (*fn)(struct rpcrdma_call *))
@@ -246,7 +251,8 @@ static void for_each_call(struct rr_list *list, void (*fn)(struct rpcrdma_call *
 	}
 }
 
-/* Includes calls that wait for a security context. */
+/* Calls @fn for each call that is not sent, including those that wait for a security
+ * context. */
 static void for_each_unsent(struct rpcrdma_conn *c, void (*fn)(struct rpcrdma_call *))
 {
 	struct rr_list *n;
@@ -256,9 +262,10 @@ static void for_each_unsent(struct rpcrdma_conn *c, void (*fn)(struct rpcrdma_ca
 		for_each_call(queue_of(n), fn);
 }
 
-/* -- back from a link ------------------------------------------------------ */
+/* -- calls that end on a link ---------------------------------------------- */
 
-/* Returns whether the call ended with its connection, and may be sent again. */
+/* Returns true if the call ended because its connection did, so that it may be sent
+ * again. */
 static bool ended_by_loss(const struct rpcrdma_call *k, const struct rr_link *l)
 {
 	struct rr_conn_info info;
@@ -270,8 +277,9 @@ static bool ended_by_loss(const struct rpcrdma_call *k, const struct rr_link *l)
 	       k->call.status != -EMSGSIZE && k->call.status != -EPROTO;
 }
 
-/* Prepares another attempt if there is one that avoids the error.  It gets a new XID,
- * since the server may remember its reply to the old one. [E6] */
+/* Prepares the call to be sent in another way, if there is one that avoids the error.
+ * Returns true if so.  The call gets a new XID, because the server may remember its
+ * reply to the old one. [E6] */
 static bool recover_call(struct rpcrdma_call *k, const struct rr_link *l)
 {
 	if (k->bound || k->verdict || k->conn->closed || k->conn->over ||
@@ -283,8 +291,8 @@ static bool recover_call(struct rpcrdma_call *k, const struct rr_link *l)
 	return true;
 }
 
-/* Returns whether the server did not know the security context, and so executed
- * nothing. */
+/* Returns true if the server did not execute the call, because it did not know the
+ * security context. */
 static bool refused_context(struct rpcrdma_call *k)
 {
 	struct rr_rpc_reply h;
@@ -295,7 +303,8 @@ static bool refused_context(struct rpcrdma_call *k)
 	       k->auth->context->ops->retries(k->auth, &h);
 }
 
-/* Has a call wait to be sent once more, under its XID or a new one. */
+/* Puts a call on the waiting list, to be sent once more.  @first: before the other
+ * calls. */
 static void queue_again(struct rpcrdma_call *k, bool first)
 {
 	end_attempt(k);
@@ -306,7 +315,8 @@ static void queue_again(struct rpcrdma_call *k, bool first)
 	note_absence(k);
 }
 
-/* Ends the time in which a call has the link to itself. */
+/* If @k is the call that has the link to itself, lets other calls use the link.
+ * Returns true if so. */
 static bool end_lone(struct rpcrdma_conn *c, const struct rpcrdma_call *k)
 {
 	if (c->lone != k)
@@ -316,7 +326,8 @@ static bool end_lone(struct rpcrdma_conn *c, const struct rpcrdma_call *k)
 	return true;
 }
 
-/* Returns whether a call that ended with its connection may be sent on another one. */
+/* Returns true if a call that ended with its connection may be sent on another one.
+ * @lone: no other call was using the connection. */
 static bool may_go_on(struct rpcrdma_call *k, const struct rr_link *l, bool lone)
 {
 	struct rpcrdma_conn *c = k->conn;
@@ -378,7 +389,8 @@ static void requeue_next(struct rpcrdma_conn *c, struct rr_auth_context *a)
 		rr_list_push_front(&c->waiting, n);
 }
 
-/* Encodes the header, and protects the arguments, as the security context requires. */
+/* Encodes the RPC header, and protects the arguments, as the security context
+ * requires. */
 static int wrap_call(struct rpcrdma_call *k)
 {
 	unsigned n;
@@ -395,7 +407,8 @@ static int wrap_call(struct rpcrdma_call *k)
 	return 0;
 }
 
-/* Calls that wait for the same security context would not be tried by another event. */
+/* Ends a call that cannot be sent.  The next call that waits for its security context
+ * is tried instead, because no other event would do that. */
 static void end_untried(struct rpcrdma_call *k, int verdict)
 {
 	end_unsent(k, verdict);
@@ -403,8 +416,8 @@ static void end_untried(struct rpcrdma_call *k, int verdict)
 		requeue_next(k->conn, k->auth->context);
 }
 
-/* Returns 1 if the call is no longer on the waiting list; a negative errno if the link
- * is ending. */
+/* Sends a call from the waiting list.  Returns 0, 1 if the call was removed from the
+ * list without being sent, or a negative errno if the link is ending. */
 static int submit_call(struct rpcrdma_conn *c, struct rpcrdma_call *k)
 {
 	enum { ELSEWHERE = 1 };
@@ -423,20 +436,22 @@ static int submit_call(struct rpcrdma_conn *c, struct rpcrdma_call *k)
 	if (err)
 		end_attempt(k);
 	if (err == -EINVAL || (err == -ENOMEM && !link_is_dying(c->link))) {
-		end_untried(k, err); /* no event would try it again */
+		end_untried(k, err); /* no later event would send it */
 		return ELSEWHERE;
 	}
 	return err;
 }
 
-/* Suspected calls are first on a new connection: see queue_again. */
+/* Gives a suspected call the link to itself if the link has no other call.  Suspected
+ * calls are the first ones on a new connection, see queue_again. */
 static void begin_lone(struct rpcrdma_conn *c, struct rpcrdma_call *k)
 {
 	if (c->n_here != 1 || !rr_losses_suspect(&k->losses))
 		return;
 	c->lone = k;
+	/* The timer is reserved, so this cannot fail. */
 	(void)!rr_timer_set(&c->engine->timers, &c->lone_timer,
-	                    rr_after(c->engine->now, RR_LOSSES_LONE_NS)); /* promised */
+	                    rr_after(c->engine->now, RR_LOSSES_LONE_NS));
 }
 
 static void end_lone_time(struct rr_timer *t)
@@ -510,8 +525,8 @@ static int check_call(const struct rpcrdma_conn *c,
 	return 0;
 }
 
-/* Encodes the header.  Returns its octets, or -EMSGSIZE.  @ret_keep: the payload must
- * be sent in one piece. */
+/* Encodes the RPC header.  Returns its length in octets, or -EMSGSIZE.  Sets @ret_keep
+ * if eligible items must be sent in the payload, not in chunks. */
 static int fill_header(struct rpcrdma_call *k, const struct rpcrdma_call_options *o,
                        const struct rr_call_passthrough *pass, bool *ret_keep)
 {
@@ -531,7 +546,7 @@ static int fill_header(struct rpcrdma_call *k, const struct rpcrdma_call_options
 		return (int)pass->len;
 	}
 	h.xid = rr_engine_new_xid(k->conn->engine);
-	if (k->auth) { /* the rest is encoded when the call is sent */
+	if (k->auth) { /* wrap_call encodes the other fields */
 		rr_store_u32(k->header, h.xid);
 		*ret_keep = k->auth->context->ops->is_unreducible(k->auth);
 		return 4;
@@ -542,7 +557,8 @@ static int fill_header(struct rpcrdma_call *k, const struct rpcrdma_call_options
 	return rr_rpc_put_call(k->header, sizeof(k->header), &h);
 }
 
-/* The NULL procedure of each program has no results. */
+/* Returns true if the call is to procedure NULL, which has no results in any
+ * program. */
 static bool calls_null(const struct rpcrdma_call_options *o,
                        const struct rr_call_passthrough *pass)
 {
@@ -556,7 +572,7 @@ static bool calls_null(const struct rpcrdma_call_options *o,
 	       !rr_load_u32((const uint8_t *)pass->header + PROCEDURE_AT);
 }
 
-/* Returns the maximum length of the Reply; 0: unknown. */
+/* Returns the maximum length of the Reply, or 0 if it is unknown. */
 static size_t reply_bound(const struct rpcrdma_call *k,
                           const struct rpcrdma_call_options *o, bool null)
 {
@@ -681,7 +697,7 @@ void rr_calls_unlink(struct rpcrdma_conn *c, int error, const char *reason)
 
 void rr_calls_schedule_end(struct rpcrdma_conn *c)
 {
-	if (!c->end_timer.place) /* promised: cannot fail */
+	if (!c->end_timer.place) /* reserved, so it cannot fail */
 		(void)!rr_timer_set(&c->engine->timers, &c->end_timer, 0);
 }
 
@@ -696,8 +712,8 @@ static void free_or_end(struct rr_timer *t)
 		c->ops->free(c);
 }
 
-/* Closes the object because the engine is freed: called with a link first, and once
- * more without. */
+/* Closes the object because the engine is freed.  Called first while the object has a
+ * link, and again when the link is gone. */
 static void abandon_calls(struct rr_owner *o)
 {
 	struct rpcrdma_conn *c = rr_container_of(o, struct rpcrdma_conn, owner);

@@ -22,7 +22,7 @@ struct rr_origin {
 		struct rr_list guests;
 		size_t count;
 		struct rr_origin *next,
-		        *prev; /* with the same count, in order of arrival */
+		        *prev; /* origins with the same count, in order of arrival */
 	} of[RR_GUEST_KINDS];
 };
 
@@ -96,7 +96,8 @@ static void free_if_empty(struct rr_crowd *c, struct rr_origin *o)
 
 /* -- ranks ----------------------------------------------------------------- */
 
-/* Makes room for a count of @n in all ranks, so that no later move can fail. */
+/* Enlarges all ranks to hold a count of @n, so that no later change of kind can
+ * fail. */
 static int reserve_ranks(struct rr_crowd *c, size_t n)
 {
 	for (unsigned k = 0; k < RR_GUEST_KINDS; k++) {
@@ -118,7 +119,8 @@ static int reserve_ranks(struct rr_crowd *c, size_t n)
 	return 0;
 }
 
-/* The prev of the first origin is the last one. */
+/* Removes an origin from the list for its count.  In this list, the prev of the first
+ * origin is the last one. */
 static void leave_rank(struct rr_rank *r, struct rr_origin *o, unsigned kind)
 {
 	struct ranked *x = &o->of[kind];
@@ -154,7 +156,8 @@ static void enter_rank(struct rr_rank *r, struct rr_origin *o, unsigned kind)
 	}
 }
 
-/* Changes a count by one, so that the top moves by one place at most. */
+/* Increments (@more) or decrements an origin's count.  A step of one moves the top by
+ * at most one. */
 static void recount_guests(struct rr_crowd *c, struct rr_origin *o, unsigned kind,
                            bool more)
 {
@@ -202,7 +205,7 @@ int rr_crowd_init(struct rr_crowd *c, unsigned most)
 	*c = (struct rr_crowd){0};
 	while (n < most && n < MOST_BUCKETS)
 		n *= 2;
-	/* so few octets are never read in part */
+	/* for so few octets, getrandom never returns a short count */
 	(void)!getrandom(c->key, sizeof(c->key), 0);
 	c->buckets = calloc(n, sizeof(*c->buckets));
 	c->mask = n - 1;
@@ -271,7 +274,8 @@ size_t rr_crowd_most(const struct rr_crowd *c, enum rr_guest_kind kind)
 	return c->rank[kind].top;
 }
 
-/* Finds the first guest of an origin for which @may returns true; @looks counts down. */
+/* Finds the origin's first guest for which @may returns true.  @looks limits the calls
+ * of @may, and is decremented by each. */
 static struct rr_guest *first_of(const struct rr_origin *o, unsigned kind,
                                  bool (*may)(const struct rr_guest *), unsigned *looks)
 {

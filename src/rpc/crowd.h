@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The connections of a listener by address and state, to choose which one makes room
- * for another.
+ * A listener's connections by address and state.  If there are too many connections,
+ * one of them is closed to make room for a new one; this table finds the one to close.
  *
- * A connection is a guest, an address is an origin.  For each kind of guest, an origin
- * lists its guests in the order in which they became of that kind, and the crowd orders
- * the origins by the number of such guests.  So the oldest guest of the address with
- * most guests is found in constant time, and a change of kind moves a few pointers.
+ * A connection is called a guest, and an IP address from which connections come is
+ * called an origin.  For each kind of guest, an origin lists its guests in the order in
+ * which they became of that kind, and the crowd (all guests of a listener) sorts the
+ * origins by their number of such guests.  So the oldest guest from the address with
+ * the most guests is found in constant time, and a change of kind moves only a few
+ * pointers.
  *
  * Addresses are found by a keyed digest, so that peers cannot choose colliding ones.
  */
@@ -28,8 +30,8 @@ enum rr_guest_kind {
 struct rr_origin;
 
 struct rr_guest {
-	struct rr_list link;      /* of its origin and kind, oldest first */
-	struct rr_origin *origin; /* NULL: in no crowd */
+	struct rr_list link;      /* in the origin's list for @kind, oldest first */
+	struct rr_origin *origin; /* NULL = in no crowd */
 	enum rr_guest_kind kind;
 };
 
@@ -38,33 +40,35 @@ struct rr_crowd {
 	uint32_t mask;
 	uint64_t key[2];
 	struct rr_rank {
-		struct rr_origin **with; /* [n]: first of those with n guests */
+		struct rr_origin **with; /* with[n]: first origin with n guests */
 		size_t room, top;        /* top: the largest n in use; 0 = none */
 	} rank[RR_GUEST_KINDS];
 };
 
-/* Initializes an empty crowd; @most is the number of guests to expect.  -ENOMEM. */
+/* Initializes an empty crowd.  @most is the number of guests to expect.  Returns 0 or
+ * -ENOMEM. */
 int rr_crowd_init(struct rr_crowd *, unsigned most) RR_MUST_CHECK;
-/* Frees the tables when all guests have left.  Harmless on a zeroed crowd. */
+/* Frees the tables.  Call only after all guests have been removed.  Safe on a zeroed
+ * crowd. */
 void rr_crowd_fini(struct rr_crowd *);
 
-/* Adds a guest, of kind NEW.  -ENOMEM. */
+/* Adds a guest of kind NEW.  Returns 0 or -ENOMEM. */
 int rr_crowd_add(struct rr_crowd *, struct rr_guest *,
                  const struct sockaddr_storage *) RR_MUST_CHECK;
-/* Makes a guest the last one of @kind. */
+/* Changes a guest's kind to @kind, and makes it the newest guest of that kind. */
 void rr_crowd_move(struct rr_crowd *, struct rr_guest *, enum rr_guest_kind);
-/* Removes a guest; harmless if it is in no crowd. */
+/* Removes a guest.  Does nothing if the guest is in no crowd. */
 void rr_crowd_remove(struct rr_crowd *, struct rr_guest *);
 
-/* Returns the number of guests from an address, of all kinds. */
+/* Returns the number of guests of all kinds from an address. */
 unsigned rr_crowd_count(const struct rr_crowd *, const struct sockaddr_storage *);
-/* Returns the largest number of guests of @kind that an address has. */
+/* Returns the largest number of guests of @kind from any one address. */
 size_t rr_crowd_most(const struct rr_crowd *, enum rr_guest_kind);
 /*
- * Finds the first guest of @kind for which @may returns true: of the address with most
- * of them, the one that has been of @kind longest.  With @from only guests of that
- * address are considered.  @may is called at most RR_CROWD_LOOKS times.  NULL: none was
- * found.
+ * Finds a guest of @kind for which @may returns true.  Tries the addresses with the
+ * most such guests first, and the oldest guest of an address first.  With @from, tries
+ * only guests from that address.  Calls @may at most RR_CROWD_LOOKS times.  Returns
+ * NULL if no guest was found.
  */
 enum { RR_CROWD_LOOKS = 256 };
 struct rr_guest *rr_crowd_find(const struct rr_crowd *, enum rr_guest_kind,

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls that may cause the loss of connections.                     [v2 §7.3]
+ * Suspected calls: those that may have caused the loss of connections.  [v2 §7.3]
  *
- * A call whose connection was lost is sent again.  If it caused the loss, it would end
- * the next connection too, and all other calls with it, for ever.  So each call counts
- * its losses.
+ * A call whose connection was lost is sent again.  If the call itself caused the loss,
+ * it would end every later connection too, along with all other calls.  So each call
+ * counts the connections that were lost while it was outstanding.
  *
  * A call with RR_LOSSES_SUSPECT losses is suspected.  Suspected calls are sent first on
- * a new connection, one after the other.  Each has the connection to itself until it
- * ends, but for RR_LOSSES_LONE_NS at most, so that other calls do not wait for one that
- * is merely slow.  A call ends with the last error after it was lost with
- * RR_LOSSES_LONE connections that it had to itself, or with RR_LOSSES_MAX connections
- * in all.
+ * a new connection, one after the other.  Each has the connection to itself until the
+ * call ends, but for at most RR_LOSSES_LONE_NS, so that other calls do not wait for one
+ * that is merely slow.  A call ends with the last connection's error after it has lost
+ * RR_LOSSES_LONE connections that it had to itself, or RR_LOSSES_MAX connections in
+ * total.
  */
 #ifndef RR_RPC_SUSPECT_H
 #define RR_RPC_SUSPECT_H
@@ -22,7 +22,8 @@ enum { RR_LOSSES_SUSPECT = 2, RR_LOSSES_LONE = 2, RR_LOSSES_MAX = 8 };
 #define RR_LOSSES_LONE_NS RR_SEC(2)
 
 struct rr_losses {
-	unsigned all, lone; /* connections lost; those that the call had to itself */
+	/* @all: connections lost; @lone: those that the call had to itself */
+	unsigned all, lone;
 };
 
 static inline bool rr_losses_suspect(const struct rr_losses *n)
