@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shows the mount points of file systems that are not served as empty directories.
+ * Shows an empty directory at the mount point of each file system that is not served.
  *
  * The mounted file system is never accessed.  The directory that it covers cannot be
- * reached by its path; the server knows only its inode number, from reading the parent
- * directory.  Clients see the parent directory's owner and times, and nobody can write
- * to the covered directory.
+ * reached by its path; the server knows only the directory's inode number, from reading
+ * the parent directory.  Clients see the parent directory's owner and times, and nobody
+ * can write to the covered directory.
  */
 #include "nfsd.h"
 #include <dirent.h>

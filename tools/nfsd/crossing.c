@@ -501,7 +501,8 @@ static uint16_t make_mark(struct nfsd *d, int fd, const struct statx *root)
 	return (uint16_t)rr_siphash_once(d->key, &key, sizeof(key));
 }
 
-/* Opens the root, which may hang.  Other threads that need it wait for open_lock. */
+/* Opens the root, which may hang.  Other threads that need the root wait for
+ * open_lock. */
 static int open_root(struct nfsd *d, struct export *ex)
 {
 	struct statx st;
@@ -534,7 +535,7 @@ static void close_root(struct export *ex)
 	ex->root_fd = ex->mount_fd = -1;
 }
 
-/* Retires a record that is not where the table lists it, because a directory above was
+/* Retires a record that is not at its path in the table, because a directory above was
  * renamed, which the kernel does not report.  The next request makes another record. */
 static void retire_record(struct nfsd *d, struct export *ex)
 {

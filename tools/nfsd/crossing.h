@@ -74,7 +74,10 @@ struct mount_line *mount_table_at(const struct mount_table *, uint64_t parent,
 
 /* -- mounted file systems (crossing.c) ------------------------------------- */
 
-enum { CROSSINGS_MAX = 256 /* records of one export */, CROSSINGS_PLACES = 256 };
+enum {
+	CROSSINGS_MAX = 256 /* limit of records for one export */,
+	CROSSINGS_PLACES = 256
+};
 
 /* The place of a subvolume that is not served.  The mount table does not list
  * subvolumes. */
@@ -115,7 +118,8 @@ struct export *crossing_of_mount(struct nfsd *, struct export *ex, uint64_t id);
 /* Opens a record.  The caller has a reference to it, and the thread acts as the server.
  * May sleep.  Returns 0, -ESTALE or another negative errno. */
 int crossing_open(struct nfsd *, struct export *);
-/* Closes and frees records without references.  Called once a second. */
+/* Closes the descriptors of records without references, and frees stale records.
+ * Called once a second. */
 void crossings_expire(struct nfsd *);
 /* Add and release a reference.  They do nothing for an export that is not a record. */
 void export_hold(struct nfsd *, struct export *);

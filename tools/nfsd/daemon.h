@@ -41,15 +41,15 @@ struct daemon {
 	unsigned n_listeners;
 	bool manage_gids, level_prefix;
 	bool registers;                /* with rpcbind on this host */
-	unsigned n_registered;         /* listeners registered, from the first */
+	unsigned n_registered;         /* how many of @listeners are registered */
 	uint32_t mount_port, gss_port; /* NO_PORT = option not given */
 	uint32_t gss_contexts;         /* 0 = the library's default */
 	struct mount_rpc mount_rpc;
 	struct tcpd *mountd, *gssd; /* MOUNT and RPCSEC_GSS over TCP, or NULL */
-	unsigned n_registered_tcp;  /* addresses of mountd registered, from the first */
-	unsigned n_registered_nlm;  /* NLM registrations made, see listening.c */
+	unsigned n_registered_tcp;  /* how many of mountd's addresses are registered */
+	unsigned n_registered_nlm;  /* number of NLM registrations, see listening.c */
 	struct rpcrdma_timer *expire;
-	mode_t umask; /* at start; for the server's own files */
+	mode_t umask; /* the initial umask, for the server's own files */
 };
 
 /* Runs the subcommand until a signal ends it.  Returns the exit code. */

@@ -21,7 +21,7 @@
 
 enum {
 	ATTR_BYTES = 4 + 84,          /* octets of a post_op_attr with attributes */
-	RESOK_BYTES = ATTR_BYTES + 8, /* the same and the verifier */
+	RESOK_BYTES = ATTR_BYTES + 8, /* octets of a post_op_attr and the verifier */
 	END_BYTES = 4 + 4,            /* end of list, and eof */
 	READ_BYTES = 16384,
 };
@@ -93,7 +93,7 @@ static size_t put_entry_plus(struct listing *l, const char *name, char *buf,
 	return m < 0 ? 0 : (size_t)(n + m);
 }
 
-/* Appends one entry, or sets l->full. */
+/* Appends one entry, or sets l->full if there is no space for it. */
 static void put_entry(struct listing *l, const struct dirent_raw *de)
 {
 	size_t name_len = strlen(de->name), padded = (name_len + 3) & ~(size_t)3;
@@ -108,7 +108,7 @@ static void put_entry(struct listing *l, const struct dirent_raw *de)
 	if (l->plus) {
 		plus_bytes = put_entry_plus(l, de->name, plus, sizeof(plus));
 		if (!plus_bytes)
-			plus_bytes = 8; /* FALSE, FALSE */
+			plus_bytes = 8; /* FALSE, FALSE: no attributes, no handle */
 	}
 	bytes = 4 + dir_bytes + plus_bytes;
 	if (bytes > l->max - l->len || dir_bytes > l->dir_max - l->dir_len) {
@@ -233,7 +233,7 @@ void op_readdir(struct op *op)
 	READDIR3resok *ok = &op->res.readdir.READDIR3res_u.resok;
 	struct listing l = {.op = op, .dir_max = SIZE_MAX};
 	int e = make_listing(&l, &a->dir, a->cookie, a->cookieverf, a->count,
-	                     &ok->dir_attributes); /* first in both results */
+	                     &ok->dir_attributes); /* first in resok and resfail */
 
 	op->res.status = convert_list_error(e);
 	if (!e)

@@ -205,8 +205,9 @@ int export_allow(struct nfsd *d, const char *const *words, unsigned n)
 	return 0;
 }
 
-/* Finds out whether the kernel opens the handles that it makes.  It does so only with
- * CAP_DAC_READ_SEARCH, and not on every file system.  Returns 0 or negative errno. */
+/* Finds out whether the kernel opens the handles that it makes.  The kernel does so
+ * only with CAP_DAC_READ_SEARCH, and not on every file system.  Returns 0 or negative
+ * errno. */
 static int probe_handles(struct nfsd *d, struct export *ex)
 {
 	struct handle h;

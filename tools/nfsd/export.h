@@ -26,7 +26,7 @@ struct export
 	char *dir;    /* absolute path, or the path below @top's root */
 	char *name;   /* the path that clients mount; begins with '/' */
 	int root_fd;  /* O_PATH */
-	int mount_fd; /* for open_by_handle_at, which takes no O_PATH; or -1 */
+	int mount_fd; /* for open_by_handle_at, which rejects O_PATH; or -1 */
 	uint64_t root_ino, mnt_id, fsid;
 	struct handle root;
 	bool mnt_id_known;
@@ -142,7 +142,7 @@ void reload_hold(void);
 /* Starts the thread that loads the file again on each SIGHUP; the thread inherits the
  * caller's identity.  Returns 0 or negative errno. */
 int reload_start(struct reload *);
-/* Ends the thread.  Waits until a file that is being loaded has been loaded. */
+/* Ends the thread, after waiting for a load in progress. */
 void reload_stop(struct reload *);
 
 #endif

@@ -27,7 +27,7 @@ static size_t bound_read_size(const struct op *op, uint32_t asked)
 	return room && room < n ? (size_t)room : n;
 }
 
-/* Returns memory for @n octets, or NULL.  If little memory is left, reduces @n, for a
+/* Returns memory for *n octets, or NULL.  If little memory is left, reduces *n, for a
  * short READ.  A worker reuses the memory that the engine's thread allocated for the
  * same request. */
 static void *get_read_buffer(struct op *op, size_t *n)
@@ -208,7 +208,7 @@ void op_write(struct op *op)
 
 	op->res.status = nfs_status(e);
 	attr_post(op->obj, &wcc.after);
-	op->res.write.WRITE3res_u.resok.file_wcc = wcc; /* first in both results */
+	op->res.write.WRITE3res_u.resok.file_wcc = wcc; /* first in resok and resfail */
 }
 
 /* -- COMMIT ---------------------------------------------------------------- */

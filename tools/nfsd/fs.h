@@ -21,7 +21,7 @@ struct filesystem {
 	struct workers workers;
 	unsigned users;             /* exports and crossings; guarded by fs_lock */
 	_Atomic unsigned abandoned; /* TCP calls of MNT that timed out and still run */
-	pthread_mutex_t dirs[FS_WCC_LOCKS], files[FS_WCC_LOCKS]; /* by inode; wcc.c */
+	pthread_mutex_t dirs[FS_WCC_LOCKS], files[FS_WCC_LOCKS]; /* by inode number */
 };
 
 /* Returns the file system of the descriptor @fd, which has the given attributes, with a
@@ -37,8 +37,8 @@ bool fs_reading_writes(const struct filesystem *, const struct statx *);
 /* Queues a request.  Returns -EAGAIN if the requests on this file system already use
  * too much memory; otherwise the result of workers_queue. */
 int fs_queue(struct nfsd *, struct filesystem *, struct worker_job *);
-/* Stops the workers of all file systems.  Returns false if workers_stop does so for
- * any. */
+/* Stops the workers of all file systems.  Returns false if any workers_stop returned
+ * false. */
 bool fs_stop_all(struct nfsd *, const struct timespec *until);
 /* Frees all file systems.  Call fs_stop_all first. */
 void fs_free_all(struct nfsd *);

@@ -25,7 +25,7 @@ enum {
 	SETS = 512,
 	WAYS = 8,
 	THREADS = 4,
-	ASKERS = 256, /* counters, shared by hash of the address */
+	ASKERS = 256, /* slots of counters, by hash of the address */
 	ASKER_LOOKUPS = 64,
 	ASKER_WAITS = 256,
 	MOST_LOOKUPS = SETS * WAYS / 4,
@@ -49,7 +49,7 @@ struct slot {
 	unsigned asker;          /* asker whose request started the look-up */
 	uint64_t until, renew;   /* monotonic ns; 0 = there is no list yet */
 	uint64_t seen;           /* last use, monotonic ns */
-	uint64_t generation;     /* the table's when the look-up started */
+	uint64_t generation;     /* the table's generation when the look-up started */
 	struct group_list *list; /* NULL = no groups */
 	struct group_wait *first, **last;
 };
@@ -75,7 +75,7 @@ struct groups *groups_new(uint64_t limit_bytes)
 
 	if (!g)
 		return NULL;
-	/* So few octets are never read short. */
+	/* getrandom returns so few octets in full. */
 	(void)!getrandom(g->key, sizeof(g->key), 0);
 	pthread_mutex_init(&g->lock, NULL);
 	g->limit_bytes = limit_bytes;
@@ -156,7 +156,7 @@ static struct group_list *list_groups(const struct passwd *pw)
 			n = most; /* the kernel accepts no more */
 			break;
 		}
-		/* glibc stores the number of groups in n. */
+		/* If there are more groups, glibc stores their number in n. */
 		most = n > most && n < MOST_GROUPS ? n : MOST_GROUPS;
 		n = most;
 		free(l);

@@ -21,7 +21,7 @@ struct group_list {
 	uint32_t gids[];
 };
 
-/* A request that needs a list.  It is lent until @ready is called. */
+/* A request that needs a list.  Lent until @ready is called. */
 struct group_wait {
 	/* Called by a look-up thread when @list is set.  NULL if the request must not
 	 * wait; groups_get then returns -EAGAIN. */
@@ -34,8 +34,8 @@ struct group_wait {
 	unsigned asker;
 };
 
-/* @limit_bytes limits the memory that waiting requests use.  Returns NULL if there is
- * no memory. */
+/* Makes an empty table.  @limit_bytes limits the memory that waiting requests use.
+ * Returns NULL if there is no memory. */
 struct groups *groups_new(uint64_t limit_bytes);
 /* Finds the list of @uid for a request from @peer.  Any thread may call this.  Returns
  * 0 with a reference in w->list; -EINPROGRESS if w->ready will be called, maybe before

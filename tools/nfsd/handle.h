@@ -17,7 +17,7 @@ struct nfsd;
 struct object;
 struct statx;
 
-enum { HANDLE_MAX_DEPTH = 128 }; /* directories from an object up to the root */
+enum { HANDLE_MAX_DEPTH = 128 }; /* limit of directories on an object's path */
 
 struct handle {
 	uint8_t octets[NFS3_FHSIZE];
@@ -52,8 +52,8 @@ int handle_climb(const struct export *, int fd, uint64_t *inos, int max);
  * system that is not served. */
 void handle_make_covered(struct nfsd *, const struct export *, uint64_t ino,
                          uint64_t place, struct handle *ret);
-/* If the handle was made by handle_make_covered, returns true, and the arguments of
- * that call. */
+/* If the handle was made by handle_make_covered, returns true, with the arguments of
+ * that call in @ret_ino and @ret_place. */
 bool handle_covered(const struct handle *, uint64_t *ret_ino, uint64_t *ret_place);
 /* Checks the handle's format and MAC.  Returns 0 and the export with a reference,
  * -EBADF (for BADHANDLE), or -ESTALE if there is no such export. */
@@ -99,7 +99,7 @@ enum { WALK_SLOTS = 16384, WALK_MISSES = 1024 };
 
 struct walk_miss {
 	uint64_t digest; /* digest of a handle whose object was not found */
-	uint64_t until;  /* no search for it before then; monotonic ns */
+	uint64_t until;  /* monotonic ns when a search for the handle may be repeated */
 };
 
 /* Limits the searches of one export. */

@@ -25,10 +25,10 @@ enum { AUTH_STAT_BADCRED = 1, AUTH_STAT_REJECTEDCRED = 2 };
 
 enum { MOST_GIDS = 65536 }; /* NGROUPS_MAX, as in rpcrdma/gss.h */
 
-static bool can_switch;                    /* set by ident_init, before threads */
+static bool can_switch;                    /* set by ident_init, before threads start */
 static uint64_t key[2];                    /* likewise; for digests of groups */
-static _Thread_local struct ident current; /* of this thread */
-static _Thread_local bool known;           /* @current is right; else set all of it */
+static _Thread_local struct ident current; /* identity of this thread */
+static _Thread_local bool known;           /* @current is valid; else set all of it */
 
 #ifdef SYS_setgroups32
 #define SETGROUPS SYS_setgroups32
@@ -54,7 +54,7 @@ bool ident_init(void)
 	struct __user_cap_data_struct caps[2];
 	uint32_t keep = 0;
 
-	/* So few octets are never read short. */
+	/* getrandom returns so few octets in full. */
 	(void)!getrandom(key, sizeof(key), 0);
 	memset(caps, 0, sizeof(caps));
 	if (geteuid() != 0 || !get_caps(caps))
@@ -116,7 +116,7 @@ static void warn_groups_cut(uint32_t uid, unsigned n_gids)
 		         (unsigned)uid, MOST_GIDS);
 }
 
-/* Does not copy a list of more than IDENT_FEW_GIDS. */
+/* Does not copy a list of more than IDENT_FEW_GIDS groups. */
 void ident_set_groups(struct ident *id, const uint32_t *gids, unsigned n,
                       const struct squash *s)
 {

@@ -18,8 +18,7 @@ struct ident {
 	uint32_t uid, gid;
 	unsigned n_gids;
 	uint32_t gids[IDENT_FEW_GIDS]; /* the groups, if n_gids <= IDENT_FEW_GIDS */
-	const uint32_t *many;          /* otherwise the groups, before squashing; lent
-	                         until the request is answered */
+	const uint32_t *many;          /* else the groups, before squashing; lent */
 	uint32_t squashed;             /* replaces gid 0 in @many */
 	uint64_t digest; /* keyed digest of @many, to compare identities */
 	bool asserted;   /* uid and gid come from an AUTH_SYS credential */

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 enum {
-	MAX_MESSAGE = NFSD_MAX_IO + (1 << 20), /* a WRITE or READ without chunks */
+	MAX_MESSAGE = NFSD_MAX_IO + (1 << 20), /* fits a WRITE or READ without chunks */
 	CLIENT_MEMORY = 32 << 20,
 	MAX_NULL_CALL = 68 << 10, /* octets, including a GSS-API token */
 };
@@ -188,8 +188,7 @@ static void unregister_nlm(struct daemon *s)
 }
 
 /* Registers all versions or none.  If another lock manager is registered on the host,
- * such as the kernel's, clients use that lock manager.  It has no locks on these files
- * either. */
+ * such as the kernel's, clients use that one.  Neither has locks on these files. */
 static int register_nlm(struct daemon *s)
 {
 	struct sockaddr_storage ss;

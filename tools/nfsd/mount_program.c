@@ -25,7 +25,7 @@ static void format_peer(const struct op *op, char *ret, size_t size)
 		snprintf(ret, size, "unknown");
 }
 
-/* Removes the mounts of @host, or only its mount of @dir unless @dir is NULL.  The
+/* Removes the entry of @host for @dir, or all entries of @host if @dir is NULL.  The
  * caller holds d->lock. */
 static void forget_mounts(struct nfsd *d, const char *host, const char *dir)
 {
@@ -127,7 +127,7 @@ static void end_list_results(struct op *op, struct list_writer *o)
 	if (!o->buf)
 		return;
 	o->max += 4;
-	(void)put_list_word(o, 0); /* max was reduced for this word */
+	(void)put_list_word(o, 0); /* there is always space for the final word */
 	op->tail = (struct rpcrdma_piece){o->buf, o->len, false};
 }
 
@@ -310,7 +310,8 @@ static int descend_path(struct op *op, struct export *ex, const char *rest,
 	return e;
 }
 
-/* Makes the handle of the directory @rest.  Returns 0 or negative errno. */
+/* Makes the handle of the directory @rest below the export, in op->made.  Returns 0 or
+ * negative errno. */
 static int find_directory(struct op *op, struct export *ex, const char *rest)
 {
 	if (op->cross)
@@ -368,7 +369,7 @@ void op_mnt(struct op *op)
 	struct export *ex = find_named_export(op->nfsd, op->args.mnt, &rest);
 	int e = op->denied           ? op->denied
 	        : ex && ex == op->ex ? enter_walk_identity(op, rest)
-	                             : -ENOENT; /* no export, or added just now */
+	                             : -ENOENT; /* no such export, or just added */
 
 	if (!e)
 		e = find_directory(op, ex, rest);

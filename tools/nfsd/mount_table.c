@@ -227,7 +227,7 @@ static struct mount_line *find_mount_child(const struct mount_table *m, uint64_t
 	return NULL;
 }
 
-/* A file system mounted over another one is its child, at the same path. */
+/* In the table, a mount that covers another mount is its child, with the same path. */
 struct mount_line *mount_table_at(const struct mount_table *m, uint64_t parent,
                                   const char *path)
 {

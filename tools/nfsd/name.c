@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include <linux/openat2.h>
 
-enum { MOST_LEVELS = 4096 + 256 }; /* more than the 4096 that `cp -r` makes */
+enum { MOST_LEVELS = 4096 + 256 }; /* more than the 4096 levels that `cp -r` makes */
 
 /* Finds the directory in the arguments, and checks the name.  Returns 0 or negative
  * errno. */
@@ -361,7 +361,7 @@ static int create_new(struct op *op, const char *name, mode_t mode)
 	if (fd < 0)
 		return fd == -EXDEV ? -EEXIST : fd;
 	e = get_made(op, name, &st);
-	/* Meanwhile, another file may have replaced it under this name. */
+	/* Another file may have taken the new file's name meanwhile. */
 	if (!e && !fstat(fd, &file) && file.st_ino == op->obj2->ino)
 		object_keep_write_fd(op->obj2, fd);
 	else

@@ -123,8 +123,8 @@ static int start_groups(struct daemon *s)
 }
 
 /* Checks that the kernel has faccessat2, which Linux before 5.8 and old seccomp
- * profiles lack.  Without it, an unprivileged server uses access(2), and for a
- * privileged one this returns -ENOSYS after a message. */
+ * profiles lack.  Without it, an unprivileged server uses access(2), and a privileged
+ * server cannot start: returns -ENOSYS after a message. */
 static int check_access_call(struct daemon *s)
 {
 	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -145,8 +145,8 @@ static int check_access_call(struct daemon *s)
 	return -ENOSYS;
 }
 
-/* Call this before the first request: the thread that it starts inherits the calling
- * thread's identity. */
+/* Call this before the first request: the thread that it starts inherits the caller's
+ * identity. */
 static int start_gss(struct daemon *s)
 {
 	struct rpcrdma_service_gss_options o =

@@ -123,7 +123,7 @@ struct nfsd {
 	struct object_cache objects;
 	struct filesystem *fs[NFSD_MAX_FS]; /* only added, like exports */
 	_Atomic unsigned n_fs;
-	pthread_mutex_t fs_lock; /* guards adding file systems, and their users */
+	pthread_mutex_t fs_lock; /* guards additions to @fs, and the users of each */
 	struct crossings crossings;
 	unsigned threads; /* for each file system */
 	_Atomic uint64_t sync_failures;

@@ -13,15 +13,15 @@
 
 enum {
 	NLM_PROGRAM = 100021,
-	NLM_LOWEST = 1, /* version 2 is for use within a host, and differs */
+	NLM_LOWEST = 1, /* version 2 is only for use within a host */
 	NLM_HIGHEST = 4,
 };
 
 /* Returns true if @version is 1, 3 or 4. */
 bool nlm_has_version(uint32_t version);
-/* Executes a procedure of one of these versions and writes the results to @ret.
- * Returns 0, or an RPC status for the reply: RPCRDMA_PROC_UNAVAIL, RPCRDMA_GARBAGE_ARGS
- * or RPCRDMA_SYSTEM_ERR. */
+/* Executes a procedure of a supported version and writes the results to @ret.  Returns
+ * 0, or an RPC status for the reply: RPCRDMA_PROC_UNAVAIL, RPCRDMA_GARBAGE_ARGS or
+ * RPCRDMA_SYSTEM_ERR. */
 int nlm_execute(uint32_t version, uint32_t proc, const void *args, size_t args_len,
                 void *ret, size_t size, size_t *ret_len);
 

@@ -29,8 +29,8 @@
 enum {
 	PERMIT_SECONDS = 3,
 	IDLE_SECONDS = 10, /* idle time after which an object is freed */
-	CLEAN_SECONDS = 1, /* the same for closing a clean write_fd */
-	ROOM_SECONDS = 1,  /* the same for freeing when descriptors run out */
+	CLEAN_SECONDS = 1, /* idle time after which a clean write_fd is closed */
+	ROOM_SECONDS = 1,  /* shorter idle time if descriptors run out */
 };
 
 void objects_init(struct object_cache *c, unsigned most)
@@ -71,9 +71,9 @@ static void run_free_object(struct worker_job *job)
 	free_object((struct object *)job); /* @job is the first member */
 }
 
-/* Frees objects that are no longer in the cache.  If this may sleep, a worker of the
- * object's file system does it, unless the file system is @mine.  The caller must not
- * hold the cache's lock. */
+/* Frees the objects in @list, which are no longer in the cache.  If freeing may sleep,
+ * a worker of the object's file system does it, unless the file system is @mine.  The
+ * caller must not hold the cache's lock. */
 static void dispose_objects(struct object *list, const struct filesystem *mine)
 {
 	struct object *o;
@@ -218,7 +218,7 @@ static void trim_full_cache(struct object_cache *c, struct object **gone)
 		trim_cache(c, c->max - c->max / 16, gone);
 }
 
-/* Drops an object that has been idle, or closes its descriptor for writing. */
+/* Drops an object that has been idle, or first closes its descriptor for writing. */
 static void expire_object(struct object_cache *c, struct object *o, time_t now,
                           struct object **gone)
 {
@@ -499,7 +499,7 @@ int object_access(const struct object *o, int want)
 
 	if (o->covered)
 		return want & W_OK ? -EACCES : 0;
-	if (o->nfsd->old_access) { /* all threads have the process's identity */
+	if (o->nfsd->old_access) { /* there is only the process's identity */
 		object_proc_path(o, path);
 		return access(path, want) ? -errno : 0;
 	}

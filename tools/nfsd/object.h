@@ -31,7 +31,7 @@ struct object_perm {
 struct object {
 	struct worker_job job;        /* to tidy or free the object */
 	struct nfsd *nfsd;            /* server whose cache has the object */
-	struct object *hash_next;     /* in its bucket or a list of objects to free */
+	struct object *hash_next;     /* next in its bucket or in a list to free */
 	struct object *newer, *older; /* guarded by the cache's lock */
 	unsigned refs;                /* guarded by the cache's lock */
 	bool hashed;
@@ -47,7 +47,7 @@ struct object {
 	int read_fd, write_fd; /* opened as the server when needed; -1 = not open */
 	struct object_perm perms[2];
 	pthread_rwlock_t syncing; /* read-locked during each sync */
-	_Atomic uint64_t failed;  /* nfsd's sync_failures after the last failure here */
+	_Atomic uint64_t failed;  /* sync_failures after this object's last failure */
 	/* The number of unstable WRITEs so far, and how many of these are on storage or
 	 * were reported as lost.  While the two differ, the object stays in the cache
 	 * and keeps its write_fd open, to which the kernel reports errors. */

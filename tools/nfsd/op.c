@@ -182,7 +182,8 @@ static const nfs_fh3 *find_root_argument(const struct op *op)
 }
 
 /* Finds the export that the arguments name, and what the peer may do with it.  MNT
- * names it by a path; the arguments of each NFS procedure begin with a handle. */
+ * names the export by a path; the arguments of each NFS procedure begin with a
+ * handle. */
 static void find_access(struct op *op)
 {
 	const nfs_fh3 *fh = &op->args.getattr.object;
@@ -472,7 +473,7 @@ struct waited {
 	struct mount_call call;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	_Atomic unsigned *counter; /* where an abandoned call is counted now */
+	_Atomic unsigned *counter; /* counter to increment if the call is abandoned */
 	bool done, abandoned;
 };
 
@@ -584,8 +585,8 @@ static int start_waited(struct waited *w)
 }
 
 /* Has a worker run the call, and copies its results to @op.  Returns false, with @op
- * released, if the file system does not answer in time.  Until it answers, this
- * function does not wait for other calls to it. */
+ * released, if the file system does not answer in time.  While an earlier call to the
+ * file system is unanswered, returns false at once. */
 static bool run_in_worker(struct op *op, struct filesystem *fs)
 {
 	struct waited *w = fs->abandoned ? NULL : malloc(sizeof(*w));

@@ -80,7 +80,7 @@ struct op_type {
 	bool null;         /* accepts any credential */
 	uint8_t once;      /* enum rpcrdma_once */
 	bool tries_caches; /* @run obeys op->cache_only */
-	const char *name;  /* name of an NFS procedure; NULL for MOUNT */
+	const char *name;  /* of an NFS procedure; NULL for MOUNT */
 };
 
 /* A request that is being served.  Allocated in the memory of the rpcrdma_request. */
@@ -92,11 +92,11 @@ struct op {
 	const struct mount_call *tcp; /* for MOUNT over TCP, where @req is NULL */
 	struct export *ex;    /* export that the arguments name, or NULL; referenced */
 	struct export *cross; /* export of the result if not @ex; referenced */
-	const char *rest;     /* part of MNT's path below @cross */
+	const char *rest;     /* remainder of MNT's path, below @cross */
 	struct grant may;     /* what the client may do with @ex */
 	int denied;           /* 0, or negative errno if the client may not use @ex */
 	struct ident id;
-	struct group_wait wait; /* references its list until the reply */
+	struct group_wait wait; /* has a reference to its list until the reply */
 	struct filesystem *fs;  /* file system whose workers run the job; or NULL */
 	union op_args args;
 	union op_results res;

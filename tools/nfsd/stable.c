@@ -38,7 +38,7 @@ void nfsd_renew_verf(struct nfsd *d)
 	if (getrandom(v, sizeof(v), 0) != sizeof(v)) {
 		struct timespec t;
 
-		/* Any value that differs from the last one will do. */
+		/* The new verifier only has to differ from the last one. */
 		clock_gettime(CLOCK_REALTIME, &t);
 		memcpy(v, &t.tv_nsec, sizeof(v));
 	}
@@ -47,8 +47,8 @@ void nfsd_renew_verf(struct nfsd *d)
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* Changes the verifier and counts the failure, in this order, and prints a warning.
- * Other threads must not see the failure with the old verifier. */
+/* Changes the verifier before other threads can see the failure, counts the failure,
+ * and prints a warning. */
 static void report_loss(struct object *o, const char *what, int e)
 {
 	struct nfsd *d = o->nfsd;

@@ -36,7 +36,7 @@ struct tcpd *tcpd_new(const struct tcpd_service *);
 /* Listens at the address with @port (network order; 0 = any free port), unless the
  * service already listens at that address.  Returns 0 or negative errno. */
 int tcpd_listen(struct tcpd *, const struct sockaddr_storage *, uint16_t port);
-/* Finds the i-th address.  Returns false if there are no more, or if the tcpd is
+/* Finds the i-th address.  Returns false if there is no such address or the tcpd is
  * NULL. */
 bool tcpd_addr(const struct tcpd *, unsigned i, struct sockaddr_storage *ret);
 int tcpd_start(struct tcpd *);

@@ -51,8 +51,8 @@ void warn_print_counts(bool all);
 void complain_of_storage(const struct op *);
 /* Reports that requests on the file system use too much memory. */
 void complain_of_delay(const struct op *);
-/* Reports that @peer may not mount (@mounts) or use the export, or, if @port is true,
- * may not use it from a port above 1023. */
+/* Reports that @peer may not mount the export (@mounts) or use it, or, if @port is
+ * true, may not use it from a port above 1023. */
 void complain_of_access(const struct export *, const struct sockaddr_storage *peer,
                         bool mounts, bool port);
 /* Reports that the request was refused with @auth_stat. */
