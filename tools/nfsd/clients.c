@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A client in a list: what "192.0.2.0/24(rw,no_root_squash)" means, and which peers
- * match it.  All addresses are kept as IPv6, with IPv4 addresses mapped, so that one
+ * match it.  All addresses are kept as IPv6, IPv4 addresses as IPv4-mapped, so that one
  * rule serves listeners of both families.  ::/0 matches no IPv4 peer.
  *
  * Names are looked up when the list is loaded, not when a client connects: a look-up

@@ -56,9 +56,8 @@ enum client_kind { CLIENT_HOST, CLIENT_NETWORK, CLIENT_ANY };
 struct export_client {
 	enum client_kind kind;
 	char *text; /* as written in the file or option; owned */
-	struct in6_addr
-	        *addrs; /* owned; IPv4 addresses as IPv4-mapped ones; for a host name,
-	                         * set by the look-up */
+	/* Owned.  IPv4 addresses are IPv4-mapped.  A host name's are set by the look-up. */
+	struct in6_addr *addrs;
 	unsigned n_addrs;
 	unsigned bits; /* number of leading bits to compare */
 	bool is_name;
@@ -123,8 +122,9 @@ struct export_options clients_export_options(const struct clients *);
 /* Applies an option of an export.  Returns false if @option is not such an option. */
 bool export_option_parse(const char *option, struct export_options *);
 void clients_free(struct clients *);
-/* Returns in @ret the address of @peer (IPv4 as mapped) and in @ret_port its port in
- * host order.  Returns false if the peer's address is neither IPv4 nor IPv6. */
+/* Returns in @ret the address of @peer (an IPv4 address as IPv4-mapped) and in
+ * @ret_port its port in host order.  Returns false if the address is neither IPv4 nor
+ * IPv6. */
 bool clients_peer_address(const struct sockaddr_storage *peer, struct in6_addr *ret,
                           unsigned *ret_port);
 

@@ -176,8 +176,7 @@ int nfsd_mount_by_tcp(struct nfsd *, uint32_t proc, struct mount_call *, void *r
 /* Returns the NFS status for a negative errno or 0. */
 nfsstat3 nfs_status(int error);
 void attr_from_statx(const struct export *, const struct statx *, fattr3 *ret);
-/* Fills in the attributes, or marks them absent if @obj is NULL or they cannot be read.
- */
+/* Fills in the attributes, or marks them absent if @obj is NULL or unreadable. */
 void attr_post(struct object *obj, post_op_attr *ret);
 void attr_post_statx(const struct export *, const struct statx *, post_op_attr *ret);
 void attr_pre_statx(const struct statx *, pre_op_attr *ret);
