@@ -23,8 +23,7 @@ struct rr_acceptor;
 
 /* The state of a request with RPCSEC_GSS. */
 struct rr_acceptor_job {
-	struct rr_list
-	        link; /* in the acceptor's queue; guarded by the acceptor's lock */
+	struct rr_list link; /* in the acceptor's queue; guarded by rr_acceptor.lock */
 	struct rr_post post; /* posted after the verdict; the caller sets fn */
 	struct rpcrdma_engine *engine;
 	void *user;

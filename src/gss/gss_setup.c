@@ -130,8 +130,8 @@ static int start_job(struct rr_gss_setup *s)
 
 	if (err)
 		return err;
-	(void)pthread_attr_setdetachstate(&attr,
-	                                  PTHREAD_CREATE_DETACHED); /* cannot fail */
+	/* Cannot fail. */
+	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	err = -pthread_create(&t, &attr, run_job, s->job);
