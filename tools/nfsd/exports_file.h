@@ -56,7 +56,8 @@ enum client_kind { CLIENT_HOST, CLIENT_NETWORK, CLIENT_ANY };
 struct export_client {
 	enum client_kind kind;
 	char *text; /* as written in the file or option; owned */
-	/* Owned.  IPv4 addresses are IPv4-mapped.  A host name's are set by the look-up. */
+	/* Owned.  IPv4 addresses are IPv4-mapped.  For a host name, set by a
+	 * look-up. */
 	struct in6_addr *addrs;
 	unsigned n_addrs;
 	unsigned bits; /* number of leading bits to compare */
