@@ -7,8 +7,8 @@
  * malloc does not return such memory.  So one second after 64 connections have ended,
  * the engine calls malloc_trim().
  */
-#ifndef RR_LOOP_HEAP_H
-#define RR_LOOP_HEAP_H
+#ifndef RR_LOOP_HEAP_TRIM_H
+#define RR_LOOP_HEAP_TRIM_H
 
 #include "loop/timer.h"
 

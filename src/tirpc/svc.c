@@ -753,7 +753,7 @@ SVCXPRT *svc_rdma_create(const char *address,
 	xprt_register(&t->xprt); /* xprt_destroy needs this */
 	if (!set_xprt_fields(t)) {
 		xprt_destroy(&t->xprt);
-		return NULL;
+		return rr_rpc_refuse(RPC_SYSTEMERROR, RPC_SYSTEMERROR, -ENOMEM);
 	}
 	return &t->xprt;
 }
