@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The requests that a link receives, and the memory that they hold.  A server's session
- * has one of these, and so has each link of a client with callbacks.
+ * The requests that a link receives, and the memory that these requests use.  A
+ * server's session has one such object, and so has each link of a client with
+ * callbacks.
  */
 #ifndef RR_RPC_DISPATCH_H
 #define RR_RPC_DISPATCH_H
@@ -11,73 +12,82 @@
 #include "oncrpc/rpc_header.h"
 #include "rpc/service.h"
 
-/* Octets of memory behind an item of a pass-through service: more than an allocator
- * adds to a block. */
+/* Octets allocated after each item of a pass-through service, for the handler: more
+ * than an allocator adds to a block. */
 enum { RR_ITEM_TAIL = 4096 + 64 };
 
 struct rr_dispatch {
 	struct rpcrdma_engine *engine;
 	struct rpcrdma_service *service;
 	struct rr_link *link;
-	uint64_t connection; /* number in the reply cache; 0: none yet */
-	struct rr_list all; /* requests that wait, are executed or are being answered */
-	unsigned requests;  /* length of @all */
-	rr_time active;     /* when the last request began or ended */
-	bool used; /* a Call was received, or an extension's message sent or received */
+	/* the connection's number in the reply cache; 0 = not assigned yet */
+	uint64_t connection;
+	struct rr_list all; /* requests waiting, being executed or being answered */
+	unsigned requests;  /* number of requests in @all */
+	rr_time active;     /* when a request last began or ended */
+	bool used; /* a Call was received, or an extension message sent or received */
 	uint32_t max_chunk_bytes, max_message_bytes, inline_bytes;
-	struct rr_holder holder;  /* memory, see reserve.h */
-	struct rr_post wake;      /* has the holder continue in the engine's thread */
-	struct rr_claim sequence; /* memory of a Call that comes in parts */
-	struct rr_list holders;   /* in the engine's list, see hostage.h */
-	uint64_t peer_bytes;      /* held until the peer moves data */
+	/* the connection's account in the memory budget, see reserve.h */
+	struct rr_holder holder;
+	struct rr_post wake;      /* serves @holder's claims in the engine's thread */
+	struct rr_claim sequence; /* claim of a Call that arrives in parts */
+	struct rr_list holders;   /* node in the engine's list, see hostage.h */
+	/* octets of memory in use until the peer sends or receives data */
+	uint64_t peer_bytes;
 	struct rr_hostage {
-		uint64_t moved;                /* octets, when it moved enough */
-		rr_time since;                 /* that time */
-		uint64_t last;                 /* octets, when it moved at all */
-		rr_time still;                 /* that time */
-	} hostage;                             /* see hostage.c */
-	void (*settled)(struct rr_dispatch *); /* a request has ended; or NULL */
-	void (*touched)(struct rr_dispatch *); /* @active has changed; or NULL */
+		uint64_t moved; /* octets transferred until @since */
+		/* when the peer had last transferred enough */
+		rr_time since;
+		uint64_t last; /* octets transferred until @still */
+		/* when the peer last transferred any octets */
+		rr_time still;
+	} hostage; /* see hostage.c */
+	/* called when a request has ended; or NULL */
+	void (*settled)(struct rr_dispatch *);
+	/* called when @active has changed; or NULL */
+	void (*touched)(struct rr_dispatch *);
 };
 
-/* Notes that the connection is in use. */
+/* Records that the connection is in use. */
 void rr_dispatch_touch(struct rr_dispatch *);
-/* Returns whether a handler has a request that it has not answered. */
+/* Returns true if a handler has a request that it has not answered. */
 bool rr_dispatch_is_executing(const struct rr_dispatch *);
 
-/* Initializes @s, which is zeroed.  The caller sets @s->link and the link's dispatch
- * afterwards, and has called rr_hostage_watch. */
+/* Initializes @s, which is zeroed.  The caller must have called rr_hostage_watch, and
+ * afterwards sets @s->link and the link's dispatch. */
 void rr_dispatch_init(struct rr_dispatch *s, struct rpcrdma_engine *,
                       const struct rr_link_config *, struct rpcrdma_service *);
 
-/* Ends it; its link is over. */
+/* Releases what rr_dispatch_init has made.  The link must have ended. */
 void rr_dispatch_fini(struct rr_dispatch *);
 
 struct rr_dispatch *rr_request_dispatch(const struct rpcrdma_request *);
 
 /* -- pass-through services (service.h) ------------------------------------- */
 
-/* Each item of their Calls lies in a block of its own, from malloc. */
+/* Each item in a Call to such a service is in a block of its own, from malloc. */
 
-/* Returns the Call's header, which is valid as long as the request. */
+/* Returns the Call's header, which is valid until the request ends. */
 const struct rr_rpc_call *rr_request_rpc(const struct rpcrdma_request *);
-/* Gives the block of the item at @base to the caller.  Returns false if the request has
- * no such item, or has given it already.  To be called by the thread that is to reply. */
+/* Transfers ownership of the block of the item at @base to the caller.  Returns false
+ * if the request has no such item, or no longer owns it.  To be called by the thread
+ * that is to reply. */
 bool rr_request_take_item(struct rpcrdma_request *, const void *base);
-/* Like rpcrdma_request_reply, but the pieces are the whole Reply, RPC header included. */
+/* Like rpcrdma_request_reply, but the pieces are the complete Reply, including the RPC
+ * header. */
 int rr_request_reply_passthrough(struct rpcrdma_request *, const struct rpcrdma_piece *,
                                  unsigned n, void (*done)(void *),
                                  void *arg) RR_MUST_CHECK;
-/* Closes the connection, because the peer does not receive the Reply; the done function
- * follows.  Engine's thread. */
+/* Closes the connection, because the peer does not receive the Reply.  The done
+ * function is called afterwards.  Call in the engine's thread. */
 void rr_request_give_up(struct rpcrdma_request *);
 
-/* Handle the life of a request: owner operations of a link. */
+/* Admit, begin, end or drop requests; owner operations of a link. */
 void rr_dispatch_admit(struct rr_link *, struct rr_request *);
 void rr_dispatch_begin(struct rr_link *, struct rr_request *);
 void rr_dispatch_end(struct rr_link *, struct rr_request *, int status);
 void rr_dispatch_drop(struct rr_link *);
-/* Gives up requests that wait, after rr_conn_lost; those that are executed stay. */
+/* Drops waiting requests after rr_conn_lost.  Requests that are being executed stay. */
 void rr_dispatch_lost(struct rr_link *);
 void rr_dispatch_used(struct rr_link *);
 

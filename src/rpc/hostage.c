@@ -7,12 +7,14 @@
 
 enum {
 	PERIOD_MS = 250,
-	PATIENCE = 40, /* periods without waiting holders, before the checks end */
+	/* stop checking after this many consecutive periods in which no holder waits
+	 * for memory */
+	PATIENCE = 40,
 };
 
 /* -- one connection -------------------------------------------------------- */
 
-/* Returns the octets that the peer has sent or received for its requests. */
+/* Returns the number of octets that the peer has sent or received for its requests. */
 static uint64_t moved_octets(const struct rr_link *l)
 {
 	struct rr_prov_counters p = {0};
@@ -34,7 +36,8 @@ static void forgive_link(struct rr_link *l, uint64_t now_moved)
 	};
 }
 
-/* Records the progress.  Returns true if the peer moved too little for too long. */
+/* Records the peer's progress.  Returns true if the peer has transferred too little
+ * data for too long. */
 static bool holds_on(struct rr_link *l)
 {
 	struct rr_dispatch *s = l->dispatch;
@@ -60,16 +63,17 @@ static bool holds_on(struct rr_link *l)
 struct hostage_watch {
 	struct rr_part part;
 	struct rpcrdma_engine *engine;
-	struct rr_list holders; /* struct rr_dispatch, by its holders */
+	struct rr_list holders; /* of struct rr_dispatch.holders */
 	struct rr_budget *budget;
 	struct rr_budget_watch watch;
 	struct rr_post post;
 	atomic_bool posted;
 	struct rr_timer timer;
-	unsigned quiet_periods; /* in a row, without waiting holders */
+	unsigned quiet_periods; /* consecutive periods in which no holder waited */
 };
 
-/* Returns the link of a dispatch, if it can hold memory; or NULL. */
+/* Returns the dispatch's link, or NULL if there is none, or if it is lost or has
+ * ended. */
 static struct rr_link *link_of_holder(struct rr_list *n)
 {
 	struct rr_link *l = rr_container_of(n, struct rr_dispatch, holders)->link;
@@ -89,7 +93,8 @@ static void forgive_all(struct hostage_watch *w)
 	}
 }
 
-/* Finds the connection that holds most, of those that move too little. */
+/* Finds the connection that uses the most memory, among those whose peer transfers too
+ * little. */
 static struct rr_link *find_worst(struct hostage_watch *w)
 {
 	struct rr_link *ret = NULL;
@@ -116,7 +121,7 @@ static void end_holder(struct rr_link *l, uint64_t wanted)
 
 static void set_period(struct hostage_watch *w)
 {
-	/* Promised: cannot fail. */
+	/* The timer is reserved, so this cannot fail. */
 	(void)!rr_timer_set(&w->engine->timers, &w->timer,
 	                    w->engine->now + RR_MS(PERIOD_MS));
 }
@@ -143,7 +148,7 @@ static void begin_checks(struct rr_post *p)
 	atomic_store(&w->posted, false);
 	w->quiet_periods = 0;
 	if (w->timer.place)
-		return; /* the checks run already */
+		return; /* the checks are already running */
 	forgive_all(w);
 	set_period(w);
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ends connections that hold memory for which others wait.
+ * Ends connections whose peers are slow while others wait for the memory they use.
  *
- * While holders wait for the budget, each engine checks its connections four times a
- * second.  It checks those whose peer has to move next, by sending what is pulled or by
- * receiving a reply.  Within RR_HOSTAGE_NS such a peer must move RR_HOSTAGE_RATE octets
- * a second, or all that it holds; within RR_HOSTAGE_STILL_NS it must move something.
- * Of the connections that do not, those that hold most are ended at once, as many as
- * needed; their clients send the calls again.  Memory that handlers hold does not
- * count.
+ * A holder is a connection as a user of the memory budget (budget.h).  While holders
+ * wait for memory, each engine checks its connections four times a second.  It checks
+ * the connections that wait for their peer to send the data being pulled or to receive
+ * a reply.  Such a peer must transfer, within RR_HOSTAGE_NS, RR_HOSTAGE_RATE octets a
+ * second or as many as the memory it uses; within RR_HOSTAGE_STILL_NS it must transfer
+ * something.  Connections that do not are ended, those that use the most memory first,
+ * until enough is free; their clients send the calls again.  Memory in use by handlers
+ * does not count.
  */
 #ifndef RR_RPC_HOSTAGE_H
 #define RR_RPC_HOSTAGE_H
@@ -21,10 +22,10 @@ enum { RR_HOSTAGE_RATE = 128 << 10 };
 
 struct rr_dispatch;
 
-/* Begins to watch the connections of an engine, unless it does already.  The watch ends
- * with the engine.  -ENOMEM. */
+/* Begins to watch an engine's connections, unless they are already watched.  The watch
+ * ends with the engine.  Returns 0 or -ENOMEM. */
 int rr_hostage_watch(struct rpcrdma_engine *) RR_MUST_CHECK;
-/* Adds a connection to the watch of its engine; rr_dispatch_fini removes it. */
+/* Adds a connection to its engine's watch; rr_dispatch_fini removes it. */
 void rr_hostage_add(struct rr_dispatch *);
 
 #endif

@@ -60,7 +60,8 @@ bool rr_once_begin(struct rpcrdma_request *q, const struct sockaddr_storage *cal
 	struct rr_rpc_call rpc = q->rpc;
 	const char *who;
 
-	if (q->gss) { /* neither handle nor sequence number identify the Call */
+	/* neither the handle nor the sequence number identifies the Call */
+	if (q->gss) {
 		who = q->gss->request.who->principal;
 		rpc.cred.body = who;
 		rpc.cred.len = (uint32_t)strlen(who);

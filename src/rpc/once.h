@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Requests of procedures that are executed once, by the service's reply cache
- * (reply_cache.h).                                         [v2 §4.5.5, §7.5]
+ * Requests to procedures that must not be executed twice, by means of the service's
+ * reply cache (reply_cache.h).  [v2 §4.5.5, §7.5]
  *
- * Normal path: rr_once_begin before the handler is called, rr_once_complete with its
- * result, rr_once_end when the request ends.  A repetition is answered with the stored
- * result, or waits for the first Call: it is not executed.
+ * Normal path: call rr_once_begin before the handler, rr_once_complete with the
+ * handler's result, and rr_once_end when the request ends.  A repetition of the Call is
+ * not executed: it is answered with the stored result, or waits until the first Call is
+ * complete.
  *
- * Failure: rr_once_leave when the connection of a repetition that waits is lost.
+ * Failure: call rr_once_leave when the connection of a waiting repetition is lost.
  */
 #ifndef RR_RPC_ONCE_H
 #define RR_RPC_ONCE_H
@@ -18,16 +19,18 @@
 
 struct rpcrdma_request;
 
-/* Returns true if the request is to be executed; false if it was answered or waits. */
+/* Returns true if the request must be executed.  Returns false if it was answered, or
+ * waits for the first Call. */
 bool rr_once_begin(struct rpcrdma_request *,
                    const struct sockaddr_storage *caller) RR_MUST_CHECK;
-/* Stores the handler's result; harmless for other requests.  Any thread.  To be called
- * before the result is sent, since a Call must never be executed again once its caller
- * may have seen the result. */
+/* Stores the handler's result.  Does nothing for requests that do not use the reply
+ * cache.  May be called in any thread.  Call this before the result is sent, because a
+ * Call must never be executed again when its caller may have seen the result. */
 void rr_once_complete(struct rpcrdma_request *);
-/* Stops waiting for the first Call; a post that is on its way is withdrawn. */
+/* Stops waiting for the first Call, and withdraws a post that announces its result. */
 void rr_once_leave(struct rpcrdma_request *);
-/* Releases the entry of a request that ends; harmless for other requests. */
+/* Releases the cache entry of a request that ends.  Does nothing for requests without
+ * an entry. */
 void rr_once_end(struct rpcrdma_request *);
 
 #endif

@@ -32,7 +32,8 @@ void *rpcrdma_request_place_token(const struct rpcrdma_request *q)
 	return q->placed ? q->place_token : NULL;
 }
 
-/* Describes the request, with the part of the arguments that has arrived. */
+/* Describes the request for the program, including the part of the arguments that has
+ * arrived. */
 static void describe_arrival(struct rpcrdma_request *q, size_t header,
                              struct rpcrdma_call_info *a, struct sockaddr_storage *peer,
                              size_t sizes[RR_REQUEST_MAX_READS])

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Items of arguments in memory of the program.
+ * Arguments' items that are placed in memory provided by the program.
  *
  * Normal path: at ADMIT, rr_place_ask asks the program for memory, before the request
- * reserves memory of the library.  The items are read into it.  rr_place_over returns
- * it when the request has ended, for whatever reason.
+ * reserves memory of the library.  The items are read into the program's memory.
+ * rr_place_over returns this memory to the program when the request has ended, for
+ * whatever reason.
  *
  * Failure: if the program refuses, the Reply is SYSTEM_ERR and nothing is read.
  *
- * Invariant: the program is called exactly once for each request that took memory,
- * after the last RDMA Read into it has ended.
+ * Invariant: the program's release function is called exactly once for each request for
+ * which the program provided memory, after the last RDMA Read into this memory has
+ * ended.
  */
 #ifndef RR_RPC_PLACE_H
 #define RR_RPC_PLACE_H
@@ -18,9 +20,9 @@
 
 struct rpcrdma_request;
 
-/* Asks the program for memory for the items of @q, whose RPC header of @header octets
- * was checked.  Returns false if the program refuses; the request is answered with an
- * error then. */
+/* Asks the program for memory for @q's items.  The RPC header of @header octets has
+ * been checked.  Returns false if the program refuses; the request must then be
+ * answered with an error. */
 bool rr_place_ask(struct rpcrdma_request *q, size_t header) RR_MUST_CHECK;
 void rr_place_over(struct rpcrdma_request *q);
 

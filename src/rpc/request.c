@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Answers handlers' questions about requests, and allocates results. */
+/* Gives handlers information about requests, and allocates memory for results. */
 #include <stdlib.h>
 
 #include "base/sized.h"
@@ -10,8 +10,10 @@ enum { ALLOC_HEAD = 64, ALLOC_APART = 4096 };
 
 struct rr_request_alloc {
 	struct rr_request_alloc *next;
-	size_t bytes; /* with this head, unless @apart */
-	void *apart;  /* the memory itself, if a head would double its size */
+	/* size of the block, including this header unless @apart is set */
+	size_t bytes;
+	/* separate memory, used if a header would double the allocated size; or NULL */
+	void *apart;
 	bool pooled;
 };
 
@@ -70,7 +72,7 @@ void rr_request_free_allocs(struct rpcrdma_request *q)
 	}
 }
 
-/* -- facts ----------------------------------------------------------------- */
+/* -- information about a request ------------------------------------------- */
 
 struct rr_dispatch *rr_request_dispatch(const struct rpcrdma_request *q)
 {

@@ -3,10 +3,10 @@
 
 enum {
 	REQUEST_BYTES = 4096,  /* struct rpcrdma_request */
-	CONN_BYTES = 32 << 10, /* of a connection without its Receives */
+	CONN_BYTES = 32 << 10, /* a connection without its Receives */
 };
 
-/* -- how much -------------------------------------------------------------- */
+/* -- amounts --------------------------------------------------------------- */
 
 static uint64_t pulled_bytes(const struct rpcrdma_request *q)
 {
@@ -18,7 +18,8 @@ static uint64_t pulled_bytes(const struct rpcrdma_request *q)
 	return r->call_bytes + items + tails;
 }
 
-/* A client may offer more room than any result can fill. */
+/* Returns the octets to reserve for results.  Offered chunks count up to our limits,
+ * because a client may offer chunks larger than any result. */
 static uint64_t result_bytes(const struct rpcrdma_request *q)
 {
 	const struct rr_dispatch *s = q->dispatch;
@@ -36,8 +37,8 @@ static uint64_t result_bytes(const struct rpcrdma_request *q)
 
 /* -- Calls in parts -------------------------------------------------------- */
 
-/* Returns the longest message allowed, and an inline reply.  Octets that the parts do
- * not need are used for chunks. */
+/* Returns the octets to reserve for a Call in parts: the longest message allowed, and
+ * an inline reply.  Octets that the parts do not need are used for chunks. */
 static uint64_t sequence_bytes(const struct rr_dispatch *s)
 {
 	uint64_t n = s->max_message_bytes + (uint64_t)REQUEST_BYTES + s->inline_bytes;
@@ -45,7 +46,7 @@ static uint64_t sequence_bytes(const struct rr_dispatch *s)
 	return RR_MIN(n, RR_MIN(s->holder.limit, s->holder.budget->limit / 2));
 }
 
-/* The peer has to send the other parts. */
+/* Records that the reserved memory is waiting for the peer to send the other parts. */
 static uint64_t sequence_begins(struct rr_dispatch *s)
 {
 	s->peer_bytes += s->sequence.bytes;
@@ -65,7 +66,7 @@ static int ask_room(void *ctx, uint64_t *ret_bytes)
 	struct rr_dispatch *s = ((struct rr_link *)ctx)->dispatch;
 	int n;
 
-	if (!s) { /* its owner counts no memory */
+	if (!s) { /* the link's owner counts no memory */
 		*ret_bytes = UINT64_MAX;
 		return 1;
 	}
@@ -104,7 +105,7 @@ const struct rr_room rr_reserve_room = {ask_room, leave_room, give_room, NULL};
 
 /* -- waiting --------------------------------------------------------------- */
 
-/* The claim was granted. */
+/* Records that @bytes were reserved, and calls @ready. */
 static void note_reserved(struct rpcrdma_request *q, uint64_t bytes)
 {
 	q->reserved += bytes;
@@ -129,8 +130,9 @@ static void refuse_for_memory(struct rpcrdma_request *q)
 	rr_conn_refuse(l->conn, q->r, &e, l->engine->now);
 }
 
-/* Adjusts a reservation that was made with the first part of a Call.  It must not wait:
- * excess is given back, and what is missing is reserved now or never. */
+/* Adjusts a reservation that was made with the first part of a Call.  The request must
+ * not wait: excess memory is released, and missing memory is reserved at once or the
+ * request is refused. */
 static void adjust_reserved(struct rpcrdma_request *q, uint64_t wanted)
 {
 	struct rr_holder *h = &q->dispatch->holder;

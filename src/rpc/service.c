@@ -10,7 +10,7 @@ static int init_reply_cache(struct rr_reply_cache *d, size_t bytes)
 {
 	struct rr_reply_cache_options o = {.bytes = bytes};
 
-	/* So few octets are never read in part. */
+	/* For so few octets, getrandom never returns a short count. */
 	if (getrandom(o.key, sizeof(o.key), 0) < 0)
 		return -errno;
 	return rr_reply_cache_init(d, &o);
@@ -116,7 +116,8 @@ static void answer_null(struct rpcrdma_request *q, void *arg)
 	(void)!rpcrdma_request_reply(q, NULL, 0, NULL, NULL);
 }
 
-/* Each program has it, with or without a handler of the user. [RFC 5531 §12.1] */
+/* Every program has a NULL procedure, whether or not the user provides a handler.
+ * [RFC 5531 §12.1] */
 static const struct rpcrdma_procedure null_procedure = {"NULL", answer_null};
 
 const struct rpcrdma_procedure *rr_service_proc(const struct rr_service_entry *e,

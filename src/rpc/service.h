@@ -12,15 +12,18 @@ enum { RR_SERVICE_MAX_PROGRAMS = 32 };
 struct rr_service_entry {
 	const struct rpcrdma_program *program;
 	void *arg;
-	struct rpcrdma_proc_stats *stats;   /* by procedure; added to atomically */
-	struct rpcrdma_place_options place; /* unset without functions */
+	/* one per procedure; incremented atomically */
+	struct rpcrdma_proc_stats *stats;
+	/* memory for items (place.h); zero if not set */
+	struct rpcrdma_place_options place;
 };
 
-/* One handler for all programs.  It replies by rr_request_reply_passthrough, and
- * decides itself whether a program exists.  Arguments that others receive as items are
- * part of its messages, so a Special Call may be as long as all memory for one peer. */
+/* A single handler for all programs, which must itself check that a program exists.  It
+ * replies with rr_request_reply_passthrough.  Data that other services receive as items
+ * are part of these Calls' messages, so a Special Call may be as long as the limit on
+ * memory for one peer. */
 struct rr_service_passthrough {
-	/* Returns the binding of a procedure, of which only the limits are used; never
+	/* Returns a procedure's binding; only its limits are used.  Never returns
 	 * NULL. */
 	const struct rpcrdma_procedure *(*binding)(void *arg, uint32_t program,
 	                                           uint32_t version,
@@ -30,32 +33,36 @@ struct rr_service_passthrough {
 };
 
 struct rpcrdma_service {
-	const struct rr_service_passthrough *pass; /* lent; or NULL */
+	const struct rr_service_passthrough *pass; /* lent; NULL = none */
 	struct rr_service_entry entries[RR_SERVICE_MAX_PROGRAMS];
 	unsigned count;
-	bool places;                  /* some entry has them */
-	struct rr_reply_cache cache;  /* replies of procedures that are executed once */
+	bool places; /* at least one entry has place functions */
+	/* replies of procedures that must not be executed twice */
+	struct rr_reply_cache cache;
 	struct rr_acceptor *acceptor; /* RPCSEC_GSS; or NULL */
 };
 
-/* Finds the entry of a program and version.  NULL: if the program exists, @ret_low and
- * @ret_high are its range of versions, otherwise @ret_low > @ret_high. */
+/* Finds the entry for a program and version.  Returns NULL if there is none; then
+ * @ret_low and @ret_high are the range of the program's versions, or @ret_low >
+ * @ret_high if the program does not exist. */
 const struct rr_service_entry *rr_service_find(const struct rpcrdma_service *,
                                                uint32_t program, uint32_t version,
                                                uint32_t *ret_low, uint32_t *ret_high);
-/* Finds the entry for a Call.  NULL: the status of @ret is the reason. */
+/* Finds the entry for a Call.  Returns NULL if there is none, and the reason in @ret's
+ * status. */
 const struct rr_service_entry *rr_service_for(const struct rpcrdma_service *,
                                               const struct rr_rpc_call *,
                                               struct rr_rpc_reply *ret);
-/* Returns the procedure, or NULL if the program has none of that number. */
+/* Returns the procedure, or NULL if the program has no such procedure. */
 const struct rpcrdma_procedure *rr_service_proc(const struct rr_service_entry *,
                                                 uint32_t procedure);
-/* Adds to the statistics of a procedure. */
+/* Adds one call to a procedure's statistics. */
 void rr_service_count(const struct rr_service_entry *, uint32_t procedure, bool error,
                       uint64_t args_bytes, uint64_t results_bytes);
 
 struct rr_rpcbind;
-/* Register and unregister a service that is reached at @addr with a given rpcbind. */
+/* Register and unregister a service, which is reached at @addr, with the given
+ * rpcbind. */
 int rr_service_register(const struct rpcrdma_service *, const struct rr_rpcbind *,
                         const struct sockaddr *addr) RR_MUST_CHECK;
 int rr_service_unregister(const struct rpcrdma_service *, const struct rr_rpcbind *,

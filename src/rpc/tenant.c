@@ -8,8 +8,8 @@
 #include "base/siphash.h"
 
 enum {
-	LOWEST = 8,       /* rank: below 2^9 octets */
-	MALLOC_COST = 16, /* of malloc, beyond the size */
+	LOWEST = 8,       /* log2 of the smallest rank: up to 511 octets */
+	MALLOC_COST = 16, /* octets that malloc adds to a block */
 };
 
 /* -- ranks ----------------------------------------------------------------- */
@@ -28,7 +28,8 @@ static void init_ranks(struct rr_ranks *r)
 		rr_list_init(&r->rank[i]);
 }
 
-/* A share whose idle octets decrease becomes the last of its rank that pays. */
+/* Changes the idle octets of a share.  If they decrease, the share becomes the last of
+ * its rank to pay. */
 static void set_share_idle(struct rr_ranks *r, struct rr_share *s, size_t idle)
 {
 	unsigned from = rank_of(s->idle), to = rank_of(idle);
@@ -107,14 +108,14 @@ static struct rr_caller **caller_bucket(const struct rr_tenants *ts, uint64_t ha
 	return &ts->callers[hash & ts->mask];
 }
 
-/* Connection numbers are assigned by the server, and need no digest. */
+/* Connection numbers need no digest, because the server assigns them. */
 static struct rr_tenant **tenant_bucket(const struct rr_tenants *ts, uint64_t hash,
                                         uint64_t connection)
 {
 	return &ts->tenants[(hash + connection) & ts->mask];
 }
 
-/* -- who there is ---------------------------------------------------------- */
+/* -- callers and tenants --------------------------------------------------- */
 
 static struct rr_caller *get_caller(struct rr_tenants *ts,
                                     const struct rr_caller_addr *a)
@@ -138,7 +139,7 @@ static struct rr_caller *get_caller(struct rr_tenants *ts,
 	return c;
 }
 
-/* Frees a caller without tenants. */
+/* Frees the caller if it has no tenants. */
 static void put_caller(struct rr_tenants *ts, struct rr_caller *c)
 {
 	struct rr_caller **at = caller_bucket(ts, c->hash);
@@ -210,7 +211,7 @@ void rr_tenant_put(struct rr_tenants *ts, struct rr_tenant *t)
 	put_caller(ts, c);
 }
 
-/* -- what they have -------------------------------------------------------- */
+/* -- shares ---------------------------------------------------------------- */
 
 void rr_tenant_charge(struct rr_tenants *ts, struct rr_tenant *t, size_t bytes)
 {

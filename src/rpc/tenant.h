@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shares of a store that peers fill, and the choice of what is removed when it is full.
+ * Accounts of the memory in a store that peers fill (the reply cache), and the choice
+ * of the entries to remove when the store is full.
  *
- * A tenant is a connection.  A caller is an address with all its connections, including
- * those that have ended and left something in the store.  The share of a tenant is
- * counted in octets; the idle part of it may be removed.
+ * A tenant is a connection with entries in the store.  A caller is an IP address with
+ * all its connections, including those that have ended but still have entries.  A
+ * tenant's share is counted in octets.  Idle octets are those of entries that may be
+ * removed; all others are busy.
  *
- * If a tenant needs room, the caller with the most idle octets pays, and of its tenants
- * the one with most.  So peers that fill the store cost others nothing, neither other
- * callers nor other connections of the same address, before all have as little.  But
- * the tenant's own caller pays if its share is larger, and within that caller the
- * tenant itself if its share is larger.  So busy octets cannot displace those of others.
+ * If a tenant needs memory and the store is full, some other entry must be removed.
+ * The tenant that loses the entry is called the payer: of the caller with the most idle
+ * octets, the tenant with the most.  So a peer that fills the store displaces only its
+ * own entries, until its share is as small as those of other callers and of other
+ * connections from its address.  But if the requesting tenant's caller has the larger
+ * share, that caller pays; and within that caller, so does the requesting tenant if its
+ * share is the largest.  So busy octets cannot displace entries of others.
  *
- * "Most" is compared by powers of two, up to 8 MiB; within one power they pay in turn.
- * So all operations take constant time.
+ * Shares are compared by powers of two, up to 8 MiB; tenants with the same power pay in
+ * turn.  So all operations take constant time.
  *
  * Addresses are found by a keyed digest, so that peers cannot choose colliding ones.
  */
@@ -25,8 +29,8 @@
 #include "base/base.h"
 #include "base/list.h"
 
-/* An address without port; IPv4 addresses are mapped to IPv6.  No padding: compared as
- * octets. */
+/* An address without its port; IPv4 addresses are mapped to IPv6.  There is no padding,
+ * because addresses are compared as octets. */
 struct rr_caller_addr {
 	uint8_t octets[16];
 	uint64_t scope;
@@ -36,66 +40,69 @@ void rr_caller_addr(const struct sockaddr_storage *, struct rr_caller_addr *ret)
 
 enum { RR_RANKS = 16 };
 
-/* Shares by powers of two of their idle octets; a share without any is on no list. */
+/* Lists of shares by powers of two of their idle octets.  A share without idle octets
+ * is on no list. */
 struct rr_ranks {
 	uint32_t used;                 /* bit i: rank[i] is not empty */
-	struct rr_list rank[RR_RANKS]; /* the next one that pays comes first */
+	struct rr_list rank[RR_RANKS]; /* the next share to pay is first */
 };
 
 struct rr_share {
-	struct rr_list link; /* in its rank, or in none */
+	struct rr_list link; /* in a rank's list, or unlinked */
 	size_t bytes, idle;
 };
 
 struct rr_caller {
-	struct rr_caller *next; /* in its bucket */
+	struct rr_caller *next; /* next in the same bucket */
 	struct rr_caller_addr addr;
 	uint64_t hash;
 	struct rr_share share;
-	struct rr_ranks ranks; /* its tenants */
+	struct rr_ranks ranks; /* the caller's tenants */
 	unsigned tenants, entries;
 };
 
 struct rr_tenant {
-	struct rr_tenant *next; /* in its bucket */
+	struct rr_tenant *next; /* next in the same bucket */
 	struct rr_caller *caller;
 	uint64_t connection;
 	struct rr_share share;
-	struct rr_list idle; /* for the user: what may be removed, the oldest first */
+	/* entries that may be removed, oldest first; kept by the user of this table */
+	struct rr_list idle;
 	unsigned entries;
 };
 
 struct rr_tenants {
 	struct rr_caller **callers;
 	struct rr_tenant **tenants;
-	size_t mask; /* size of both tables, less one */
+	size_t mask; /* number of buckets in each table, minus one */
 	uint64_t key[2];
-	struct rr_ranks ranks; /* callers */
-	size_t bytes;          /* all, with the memory of these tables */
+	struct rr_ranks ranks; /* ranks of callers */
+	size_t bytes;          /* total octets, including these tables */
 };
 
-/* Allocates the tables.  @buckets is a power of two.  -ENOMEM. */
+/* Allocates the tables.  @buckets is a power of two.  Returns 0 or -ENOMEM. */
 int rr_tenants_init(struct rr_tenants *, size_t buckets,
                     const uint64_t key[2]) RR_MUST_CHECK;
-/* Frees the tables, when all shares are empty.  Harmless on a zeroed one. */
+/* Frees the tables.  All shares must be empty.  Safe on a zeroed object. */
 void rr_tenants_fini(struct rr_tenants *);
 
-/* Finds or adds a tenant, and counts one more entry of it.  Returns NULL without
- * memory. */
+/* Finds or adds a tenant, and counts one more entry for it.  Returns NULL if there is
+ * no memory. */
 struct rr_tenant *rr_tenant_get(struct rr_tenants *, const struct rr_caller_addr *,
                                 uint64_t connection);
-/* Counts one entry less.  A tenant without entries is freed; it must have no octets. */
+/* Counts one entry less.  Frees the tenant if it has no entries left; it must then have
+ * no octets. */
 void rr_tenant_put(struct rr_tenants *, struct rr_tenant *);
 
-/* Add octets to the share, or subtract them. */
+/* Add octets to the tenant's share, or subtract them. */
 void rr_tenant_charge(struct rr_tenants *, struct rr_tenant *, size_t bytes);
 void rr_tenant_discharge(struct rr_tenants *, struct rr_tenant *, size_t bytes);
-/* Make octets of the share idle, or busy again. */
+/* Make octets of the tenant's share idle, or busy again. */
 void rr_tenant_idle(struct rr_tenants *, struct rr_tenant *, size_t bytes);
 void rr_tenant_busy(struct rr_tenants *, struct rr_tenant *, size_t bytes);
 
-/* Returns the tenant that pays for @t, which has idle octets; NULL if there is none.
- * @own: of the same caller only. */
+/* Returns the tenant whose idle octets are to be removed to give @t memory, or NULL if
+ * there is none.  @own: considers only tenants of @t's caller. */
 struct rr_tenant *rr_tenants_payer(const struct rr_tenants *, struct rr_tenant *t,
                                    bool own);
 
