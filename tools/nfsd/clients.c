@@ -97,11 +97,12 @@ static int refuse_client(char reason[EXPORTS_REASON_BYTES], int e, const char *f
 	return e;
 }
 
-static int set_address(struct export_client *c, const struct in6_addr *a, unsigned bits)
+static int set_address(struct export_client *c, const struct in6_addr *a, unsigned bits,
+                       char *reason)
 {
 	c->addrs = malloc(sizeof(*c->addrs));
 	if (!c->addrs)
-		return -ENOMEM;
+		return refuse_client(reason, -ENOMEM, "out of memory");
 	c->addrs[0] = *a;
 	c->n_addrs = 1;
 	c->bits = bits;
@@ -126,7 +127,7 @@ static int set_network(struct export_client *c, char *reason)
 		                     "192.0.2.0/255.255.255.0 or 2001:db8::/32",
 		                     c->text);
 	c->kind = CLIENT_NETWORK;
-	return set_address(c, &a, (unsigned)bits + (v4 ? MAPPED_BITS : 0));
+	return set_address(c, &a, (unsigned)bits + (v4 ? MAPPED_BITS : 0), reason);
 }
 
 /* Returns true if @s can be the name of a host.  The last label must not be a number,
@@ -166,7 +167,7 @@ static int set_client_kind(struct export_client *c, char *reason)
 	if (strchr(c->text, '/'))
 		return set_network(c, reason);
 	if (parse_address(c->text, &a))
-		return set_address(c, &a, 128);
+		return set_address(c, &a, 128, reason);
 	c->is_name = true;
 	c->bits = 128;
 	if (!is_host_name(c->text))

@@ -150,6 +150,7 @@ void *mount_rpc_answer(void *arg, const struct sockaddr_storage *peer,
 	uint8_t *reply = malloc(MOUNT_RPC_BYTES);
 	void *less;
 
+	*ret_failed = !reply;
 	*ret_len = reply ? answer_record(m, &call, record, len, reply, ret_failed) : 0;
 	if (!*ret_len) {
 		free(reply);
