@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Extensions in the public interface: collects their numbers into one table
- * for the connection, and takes what the connection says to the handlers.
+ * Extensions in the public interface: collects their numbers into one table for the
+ * connection, and passes the connection's events to the handlers.
  *
- * A channel is a link in the eyes of an extension.  Handlers run while the link
- * is being drained, like all callbacks; they may send, call and close.
+ * A channel is a link as an extension sees it.  Handlers run while the link is being
+ * drained, like all callbacks; they may send, call and close.
  */
 #include "link/channel.h"
 
@@ -31,7 +31,7 @@ static bool base_has_error(uint32_t code)
 	       code == RPCRDMA_ERR_CHUNK;
 }
 
-static bool listed(const uint32_t *list, unsigned n, uint32_t number)
+static bool number_listed(const uint32_t *list, unsigned n, uint32_t number)
 {
 	for (unsigned i = 0; i < n; i++)
 		if (list[i] == number)
@@ -50,7 +50,7 @@ static int add_htypes(struct rr_ext_table *t, const struct rpcrdma_extension *e,
 		if (!h->received)
 			return -EINVAL;
 		if (h->number <= RDMA2_CONNPROP ||
-		    listed(t->htype, t->n_htypes, h->number) ||
+		    number_listed(t->htype, t->n_htypes, h->number) ||
 		    h->flags & (RDMA2_F_RESPONSE | RDMA2_F_MORE | RDMA2_F_TPMORE) ||
 		    h->flags & *flags_taken)
 			return -EEXIST;
@@ -95,7 +95,7 @@ static int add_errors(struct rr_ext_table *t, const struct rpcrdma_extension *e)
 {
 	for (unsigned i = 0; i < e->n_errors; i++) {
 		if (base_has_error(e->errors[i]) ||
-		    listed(t->error, t->n_errors, e->errors[i]))
+		    number_listed(t->error, t->n_errors, e->errors[i]))
 			return -EEXIST;
 		if (t->n_errors == RR_EXT_MAX)
 			return -E2BIG;
@@ -104,8 +104,9 @@ static int add_errors(struct rr_ext_table *t, const struct rpcrdma_extension *e)
 	return 0;
 }
 
-/* Copies what the program has as @given to @ret. */
-static int take(const struct rpcrdma_extension *given, struct rpcrdma_extension *ret)
+/* Copies the program's structure, of any size, to @ret. */
+static int copy_extension(const struct rpcrdma_extension *given,
+                          struct rpcrdma_extension *ret)
 {
 	int err = given ? RR_SIZED_TAKE(ret, arg, given) : -EINVAL;
 
@@ -117,8 +118,8 @@ static int take(const struct rpcrdma_extension *given, struct rpcrdma_extension 
 	return 0;
 }
 
-static int fill(struct rr_exts *x, const struct rpcrdma_extension *const *list,
-                unsigned n)
+static int fill_extensions(struct rr_exts *x,
+                           const struct rpcrdma_extension *const *list, unsigned n)
 {
 	uint32_t flags_taken = 0;
 
@@ -126,7 +127,7 @@ static int fill(struct rr_exts *x, const struct rpcrdma_extension *const *list,
 		return -E2BIG;
 	for (x->n = 0; x->n < n; x->n++) {
 		struct rpcrdma_extension *e = &x->ext[x->n];
-		int err = take(list ? list[x->n] : NULL, e);
+		int err = copy_extension(list ? list[x->n] : NULL, e);
 
 		if (!err)
 			err = add_htypes(&x->table, e, &flags_taken);
@@ -145,7 +146,7 @@ int rpcrdma_extensions_check(const struct rpcrdma_extension *const *list, unsign
 {
 	struct rr_exts x = {.n = 0};
 
-	return fill(&x, list, n);
+	return fill_extensions(&x, list, n);
 }
 
 int rr_exts_new(const struct rpcrdma_conn_options *o, struct rr_exts **ret)
@@ -159,7 +160,7 @@ int rr_exts_new(const struct rpcrdma_conn_options *o, struct rr_exts **ret)
 	x = calloc(1, sizeof(*x));
 	if (!x)
 		return -ENOMEM;
-	err = fill(x, o->extensions, o->n_extensions);
+	err = fill_extensions(x, o->extensions, o->n_extensions);
 	if (err) {
 		free(x);
 		return err;
@@ -170,7 +171,7 @@ int rr_exts_new(const struct rpcrdma_conn_options *o, struct rr_exts **ret)
 
 /* -- to the handlers -------------------------------------------------------------- */
 
-/* Whose is the header type?  NULL cannot be: the table was made from them. */
+/* Finds the extension of a header type.  There is one: the table was made from them. */
 static const struct rpcrdma_extension_htype *
 find_htype(const struct rr_exts *x, uint32_t number,
            const struct rpcrdma_extension **ret_ext)
@@ -199,7 +200,7 @@ find_property(const struct rr_exts *x, uint32_t id,
 	RR_NEVER("a property of no extension");
 }
 
-static void message(struct rr_link *l, const struct rr_ext_event *ev)
+static void report_message(struct rr_link *l, const struct rr_ext_event *ev)
 {
 	const struct rpcrdma_extension *e;
 	const struct rpcrdma_extension_htype *h = find_htype(l->exts, ev->number, &e);
@@ -217,7 +218,7 @@ static void message(struct rr_link *l, const struct rr_ext_event *ev)
 		rr_conn_ext_refuse(l->conn, ev, code, l->engine->now);
 }
 
-static void refused(struct rr_link *l, const struct rr_ext_event *ev)
+static void report_refusal(struct rr_link *l, const struct rr_ext_event *ev)
 {
 	const struct rpcrdma_extension *e;
 
@@ -226,8 +227,8 @@ static void refused(struct rr_link *l, const struct rr_ext_event *ev)
 		e->refused(channel_of(l), ev->number, ev->xid, ev->error, e->arg);
 }
 
-static void property(struct rr_link *l, const struct rr_ext_event *ev,
-                     enum rpcrdma_property_event what)
+static void report_property(struct rr_link *l, const struct rr_ext_event *ev,
+                            enum rpcrdma_property_event what)
 {
 	const struct rpcrdma_extension *e;
 	const struct rpcrdma_extension_property *p =
@@ -248,19 +249,19 @@ void rr_exts_event(struct rr_link *l, const struct rr_ext_event *ev)
 		channel_used(l);
 	switch (ev->what) {
 	case RR_EXT_MESSAGE:
-		message(l, ev);
+		report_message(l, ev);
 		break;
 	case RR_EXT_ERROR:
-		refused(l, ev);
+		report_refusal(l, ev);
 		break;
 	case RR_EXT_PROPERTY:
-		property(l, ev, RPCRDMA_PROPERTY_RECEIVED);
+		report_property(l, ev, RPCRDMA_PROPERTY_RECEIVED);
 		break;
 	case RR_EXT_DEFAULT:
-		property(l, ev, RPCRDMA_PROPERTY_DEFAULT);
+		report_property(l, ev, RPCRDMA_PROPERTY_DEFAULT);
 		break;
 	case RR_EXT_REFUSED:
-		property(l, ev, RPCRDMA_PROPERTY_REFUSED);
+		report_property(l, ev, RPCRDMA_PROPERTY_REFUSED);
 		break;
 	}
 }
@@ -292,7 +293,8 @@ void rr_exts_down(struct rr_link *l)
 
 bool rr_exts_error(const struct rr_link *l, uint32_t code)
 {
-	return l->exts && listed(l->exts->table.error, l->exts->table.n_errors, code);
+	return l->exts &&
+	       number_listed(l->exts->table.error, l->exts->table.n_errors, code);
 }
 
 /* -- from the user --------------------------------------------------------- */

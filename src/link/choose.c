@@ -89,7 +89,7 @@ int rpcrdma_provider_check(const char *provider, char *ret_reason, size_t size)
 	                   (struct rr_reason){ret_reason, size});
 }
 
-/* Where the route to @sa begins: no packet is sent for that. */
+/* Finds the source address of the route to @sa, without sending a packet. */
 static int source_of(const struct sockaddr *sa, socklen_t len,
                      struct sockaddr_storage *ret, socklen_t *ret_len)
 {

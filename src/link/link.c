@@ -15,7 +15,7 @@ enum { MAX_CREDITS = 2047, TURN_ROUNDS = 64 };
 
 /* -- configuration ----------------------------------------------------------- */
 
-/* A client without callbacks says that it has none. [R3] */
+/* A client without callbacks tells the server so. [R3] */
 static int choose_reverse(struct rr_link_config *c)
 {
 	_Static_assert((int)RPCRDMA_REVERSE_SIMPLE == RDMA2_RVRSDIR_SIMPLE &&
@@ -212,7 +212,7 @@ static const char *ended_why(const struct rr_link *l)
 	return "the peer does not authenticate itself (hostauth)";
 }
 
-/* Without an endpoint rr_link_break has said why, or nobody asks. */
+/* Without an endpoint rr_link_break or rr_link_evict has set the reason. */
 static void note_end(struct rr_pump *p)
 {
 	struct rr_link *l = pumped_link(p);
@@ -256,8 +256,8 @@ static const struct rr_pump_ops pump_ops = {
 
 /* -- turns ------------------------------------------------------------------ */
 
-/* Descriptor events and the timer follow what the two cores want now. */
-static void rearm(struct rr_link *l)
+/* Waits for the descriptor events and the time that the pump's two ends want now. */
+static void rearm_timer(struct rr_link *l)
 {
 	struct rr_pump *p = &l->pump;
 	rr_time d = rr_pump_deadline(p, l->engine->now), e;
@@ -292,7 +292,7 @@ static void turn_link(struct rr_member *m)
 		return;
 	if (p->more)
 		rr_link_touch(l);
-	rearm(l);
+	rearm_timer(l);
 }
 
 void rr_link_touch(struct rr_link *l)
@@ -301,8 +301,8 @@ void rr_link_touch(struct rr_link *l)
 		rr_engine_touch_member(l->engine, &l->member);
 }
 
-/* Who has more to do than a turn allows lets others go first. */
-static void progress(struct rr_link *l)
+/* A link with more work than one turn allows waits until others had a turn. */
+static void progress_endpoint(struct rr_link *l)
 {
 	rr_time now = l->engine->now;
 
@@ -316,7 +316,7 @@ static void source_ready(struct rr_source *s)
 {
 	struct rr_link *l = rr_container_of(s, struct rr_link, source);
 
-	progress(l);
+	progress_endpoint(l);
 	rr_link_touch(l);
 }
 
@@ -324,7 +324,7 @@ static void timer_fire(struct rr_timer *t)
 {
 	struct rr_link *l = rr_container_of(t, struct rr_link, timer);
 
-	progress(l);
+	progress_endpoint(l);
 	rr_pump_tick(&l->pump, l->engine->now);
 	rr_link_touch(l);
 }
@@ -430,12 +430,12 @@ static struct rr_prov_config prov_config(struct rr_link *l,
 
 static const struct rr_member_ops member_ops;
 
-/* The endpoint exists: give it a connection, a place in the poller, a timer. */
-static int start(struct rr_link *l, const struct rr_conn_config *cc)
+/* Gives the endpoint a connection, a pump, a place in the poller, and a timer. */
+static int start_link(struct rr_link *l, const struct rr_conn_config *cc)
 {
 	int err;
 
-	/* Now, so that rearm() never has to allocate. */
+	/* Now, so that rearm_timer() never has to allocate. */
 	err = rr_timer_reserve(&l->engine->timers, &l->timer);
 	if (!err)
 		err = rr_conn_new(cc, l->engine->now, &l->conn);
@@ -470,8 +470,8 @@ static void undo_start(struct rr_link *l)
 	free(l);
 }
 
-/* Private data of version 1 say whether our regions may be invalidated, before a
- * device is known: over verbs none is promised to do it. */
+/* Private data of version 1 state whether the peer may invalidate our regions, before
+ * the device is known: only a provider that promises it for all devices may. */
 static size_t own_private(const struct rr_prov_ops *prov, struct rr_conn_config cc,
                           uint8_t ret[8])
 {
@@ -502,7 +502,7 @@ int rr_link_connect(struct rpcrdma_engine *e, const struct rr_link_config *c,
 	err = prov->connect(&pc, sa, len, priv, own_private(prov, cc, priv), e->now,
 	                    &l->pump.ep);
 	if (!err)
-		err = start(l, &cc);
+		err = start_link(l, &cc);
 	if (err) {
 		undo_start(l);
 		return err;
@@ -529,7 +529,7 @@ int rr_link_accept(struct rpcrdma_engine *e, const struct rr_link_config *c,
 	err = prov->accept(pl, &pc, priv, own_private(prov, cc, priv), e->now,
 	                   &l->pump.ep);
 	if (!err)
-		err = start(l, &cc);
+		err = start_link(l, &cc);
 	if (!err) /* zero if unknown */
 		(void)prov->peer_addr(l->pump.ep, &l->voice.peer);
 	if (err) {
@@ -548,8 +548,8 @@ void rr_link_close(struct rr_link *l, int status)
 	rr_link_touch(l);
 }
 
-/* Nothing posted survives the endpoint: no access, no completion. */
-static void cut(struct rr_link *l, int error)
+/* Destroys the endpoint: the peer has no access any more, and nothing completes. */
+static void cut_link(struct rr_link *l, int error)
 {
 	if (!rr_pump_lost(&l->pump))
 		destroy_endpoint(l);
@@ -562,23 +562,23 @@ void rr_link_break(struct rr_link *l, int error, const char *why)
 	if (rr_pump_over(&l->pump) || rr_pump_lost(&l->pump))
 		return;
 	snprintf(l->why, sizeof(l->why), "%s", why);
-	cut(l, error);
+	cut_link(l, error);
 	if (!rr_pump_over(&l->pump) && l->ops->lost)
 		l->ops->lost(l);
 	if (!rr_pump_over(&l->pump))
-		rearm(l);
+		rearm_timer(l);
 }
 
 void rr_link_abort(struct rr_link *l)
 {
 	if (rr_pump_over(&l->pump))
 		return;
-	cut(l, -ECANCELED);
+	cut_link(l, -ECANCELED);
 	if (!rr_pump_over(&l->pump)) {
 		l->ops->drop_requests(l);
 		rr_pump_drain(&l->pump, l->engine->now);
 	}
-	RR_ASSERT(rr_pump_over(&l->pump)); /* nobody else holds anything of it */
+	RR_ASSERT(rr_pump_over(&l->pump)); /* the owner holds no request any more */
 }
 
 void rr_link_evict(struct rr_link *l, int status, const char *why)
@@ -586,7 +586,7 @@ void rr_link_evict(struct rr_link *l, int status, const char *why)
 	rr_link_close(l, status);
 	if (!rr_pump_over(&l->pump))
 		snprintf(l->why, sizeof(l->why), "%s", why);
-	/* The peer is told, as far as that goes without waiting. */
+	/* Sends what can be sent without waiting. */
 	rr_pump_drain(&l->pump, l->engine->now);
 	rr_link_abort(l);
 }

@@ -38,8 +38,8 @@ struct rr_link_owner_ops {
 	 * requests that only wait. */
 	void (*disconnected)(struct rr_link *);
 	void (*call_done)(struct rr_link *, struct rr_call *);
-	/* Lost, its calls have come back, but handlers still hold requests: closed
-	 * comes when they have answered.  NULL: the owner can wait. */
+	/* The connection is lost and its calls have ended, but handlers still hold
+	 * requests: closed follows when they have answered.  May be NULL. */
 	void (*lost)(struct rr_link *);
 	void (*closed)(struct rr_link *, int error, const char *why);
 	/* Memory of Calls that come in parts; its ctx is the link.  NULL: the connection
@@ -62,12 +62,13 @@ struct rr_link {
 	struct rr_hostauth *hostauth; /* NULL: off */
 	uint32_t id;
 	struct rr_voice voice;
-	bool server;       /* transport role */
-	bool turning;      /* the pump runs */
-	bool pins;         /* the endpoint may keep blocks of the pool registered */
-	const char *cause; /* why we ended it, if the provider cannot know; static */
+	bool server;  /* transport role */
+	bool turning; /* the pump runs */
+	bool pins;    /* the endpoint may keep blocks of the pool registered */
+	const char
+	        *cause; /* why this end closed, if the provider cannot know; static */
 	char why[160];
-	struct rpcrdma_stats stats; /* owner's own counts: retransmits ... */
+	struct rpcrdma_stats stats; /* what the owner counts: retransmits ... */
 };
 
 /* Options common to both ends, checked and with defaults filled in. */
@@ -78,21 +79,22 @@ struct rr_link_config {
 	char prov_options[RR_OPTIONS_MAX];
 	uint32_t rvrsdir;        /* a client's property 5 */
 	uint32_t special_bytes;  /* a Special Call; 0 = max_message_bytes */
-	char hostauth_name[256]; /* "": anybody */
+	char hostauth_name[256]; /* "": any */
 };
 
-/* From the program's options; NULL: all defaults.  @host: whom the peer's certificate
- * must name if the options do not say; "": anybody.  -EINVAL, -E2BIG (base/sized.h),
- * -EPROTONOSUPPORT (unknown version), -ENOPKG or -ENODEV (choose.h). */
+/* Checks the program's options (NULL: none) and fills in defaults.  @host is the name
+ * that the peer's certificate must have if the options name none; "": any.  Returns
+ * -EINVAL, -E2BIG (base/sized.h), -EPROTONOSUPPORT for an unknown version, -ENOPKG or
+ * -ENODEV (choose.h). */
 int rr_link_config_from(const struct rpcrdma_conn_options *, const char *host,
                         struct rr_link_config *ret);
 
-/* Client: begins to connect to @sa. */
+/* Begins to connect to @sa, as a client. */
 int rr_link_connect(struct rpcrdma_engine *, const struct rr_link_config *,
                     const struct sockaddr *sa, socklen_t len,
                     const struct rr_link_owner_ops *, void *owner,
                     struct rr_link **ret);
-/* Server: takes the next connection of @prov's listener; -EAGAIN when there is none. */
+/* Accepts the next connection of @prov's listener.  Returns -EAGAIN if none waits. */
 int rr_link_accept(struct rpcrdma_engine *, const struct rr_link_config *,
                    const struct rr_prov_ops *prov, struct rr_prov_listener *,
                    const struct rr_link_owner_ops *, void *owner, struct rr_link **ret);
@@ -100,16 +102,16 @@ int rr_link_accept(struct rpcrdma_engine *, const struct rr_link_config *,
 /* To be called after every rr_conn_* event function: has the link turned soon. */
 void rr_link_touch(struct rr_link *);
 void rr_link_close(struct rr_link *, int status);
-/* Ends it at once, without the peer: as if it had been lost.  @why is static.  Not
- * while the link is turned. */
+/* Ends the link at once, as if the connection had been lost for @why.  Not while the
+ * link is turned. */
 void rr_link_break(struct rr_link *, int error, const char *why);
-/* At once: the endpoint is destroyed, calls and requests end. */
+/* Destroys the endpoint, and ends calls and requests, at once. */
 void rr_link_abort(struct rr_link *);
-/* As rr_link_close, but waits for nothing: the owner hears of the end, with @why,
- * before this returns.  Not while the link is turned. */
+/* Closes the link without waiting: the owner's closed is called with @why before this
+ * returns.  Not while the link is turned. */
 void rr_link_evict(struct rr_link *, int status, const char *why);
 
-/* What has happened to it. */
+/* What has happened to the link, also before its present state. */
 static inline bool rr_link_was_open(const struct rr_link *l)
 {
 	return rr_pump_past(&l->pump, RR_LINK_EV_CONNECT);
@@ -132,7 +134,7 @@ static inline bool rr_link_is_lost(const struct rr_link *l)
 	return rr_pump_lost(&l->pump);
 }
 
-/* The owner has been told of the end. */
+/* The owner's closed was called. */
 static inline bool rr_link_is_over(const struct rr_link *l)
 {
 	return rr_pump_over(&l->pump);

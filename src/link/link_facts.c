@@ -103,7 +103,7 @@ static enum rpcrdma_log_level describe_lost(const struct rr_link *l, char *s,
 	snprintf(s, size, "%s: %s",
 	         rr_link_was_ready(l) ? "connection lost" : "no connection came about",
 	         why);
-	/* A server's link that did not get so far is the client's affair. */
+	/* That a connection to a server was never ready is for the client to report. */
 	return l->server && !rr_link_was_ready(l) && !rr_link_was_closed(l)
 	               ? RPCRDMA_LOG_INFO
 	               : RPCRDMA_LOG_WARNING;

@@ -3,9 +3,9 @@
  * The pump: carries the actions of one connection to one provider endpoint, and the
  * endpoint's completions back to the connection.
  *
- * It knows conn.h and prov.h only; link_states.h has its states.  It makes no system call, allocates nothing and
- * reads no clock: @now is a parameter of each function that needs the time.  The
- * library (link.c), the simulator and the matrix run this file.
+ * It knows conn.h and prov.h only; link_states.h has its states.  It makes no system
+ * call, allocates nothing and reads no clock: @now is a parameter of each function that
+ * needs the time.  The library (link.c), the simulator and the matrix run this file.
  *
  * Normal path: rr_pump_turn draws the connection's actions and posts them, flushes,
  * polls, gives each completion to the connection, and draws the actions that follow.

@@ -2,16 +2,16 @@
 /*
  * Posts: checks, queues, and the one completion that each of them gets.
  *
- * All posts stand in end->posted until they complete, in order of posting,
- * which is the order of their flushes.  Sends, Writes, Reads and Invalidates
- * are held until flush; a Receive counts at once.
+ * Each post is in end->posted until it completes.  The list is in the order of
+ * posting, which is the order in which posts are flushed.  Sends, Writes, Reads and
+ * Invalidates are held until flush; a Receive is available to the peer at once.
  */
 #include "prov/sim/sim_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t mix(uint64_t h, uint64_t word)
+static uint64_t mix_word(uint64_t h, uint64_t word)
 {
 	h = (h ^ word) * 0x100000001b3u;
 	return h ^ h >> 29;
@@ -25,23 +25,24 @@ static uint64_t word_at(const uint8_t *p)
 	return w;
 }
 
-/* Two sums side by side: a good part of the time of the seeds goes by here. */
+/* Keeps two sums, which the processor computes at the same time: a run of many seeds
+ * spends much of its time here. */
 static uint64_t hash_octets(uint64_t h, const uint8_t *p, uint32_t len)
 {
 	uint64_t other = h + 1;
 	uint32_t k = 0;
 
 	for (; k + 16 <= len; k += 16) {
-		h = mix(h, word_at(p + k));
-		other = mix(other, word_at(p + k + 8));
+		h = mix_word(h, word_at(p + k));
+		other = mix_word(other, word_at(p + k + 8));
 	}
-	h = mix(h, other);
+	h = mix_word(h, other);
 	if (k + 8 <= len) {
-		h = mix(h, word_at(p + k));
+		h = mix_word(h, word_at(p + k));
 		k += 8;
 	}
 	for (; k < len; k++)
-		h = mix(h, p[k]);
+		h = mix_word(h, p[k]);
 	return h;
 }
 
@@ -79,7 +80,7 @@ static int add_sge(struct sim_op *op, const struct rr_sge *sge, unsigned n)
 	return 0;
 }
 
-/* An op of the endpoint's, on its list, or the reason why not. */
+/* Makes an op and puts it on the endpoint's list, or returns why the post fails. */
 static int op_new(struct sim_end *e, enum rr_wc_op kind, const struct rr_sge *sge,
                   unsigned n, uint64_t token, struct sim_op **ret)
 {
@@ -123,7 +124,7 @@ static int check_open(struct sim_end *e)
 	return queue_full(e) ? -ENOBUFS : 0;
 }
 
-static void hold(struct sim_op *op)
+static void hold_post_back(struct sim_op *op)
 {
 	struct sim_end *e = op->end;
 
@@ -133,7 +134,7 @@ static void hold(struct sim_op *op)
 		op->hash = sim_hash(op->sge, op->n_sge);
 }
 
-static void scribble(const struct sim_op *op)
+static void scribble_target(const struct sim_op *op)
 {
 	if (op->end->conn->opt.scribble && op->len)
 		memset(op->sge[0].base, 0xa5, op->len);
@@ -156,7 +157,7 @@ int sim_post_recv(struct rr_ep *ep, const struct rr_sge *sge, uint64_t token)
 	e->rq_used++;
 	e->n_recvs++;
 	rr_list_push(&e->recvs, &op->txlink);
-	scribble(op);
+	scribble_target(op);
 	return 0;
 }
 
@@ -174,7 +175,7 @@ int sim_post_send(struct rr_ep *ep, const struct rr_sge *sge, unsigned n,
 	if (err)
 		return err;
 	op->handle = inv_handle;
-	hold(op);
+	hold_post_back(op);
 	return 0;
 }
 
@@ -198,9 +199,9 @@ static int post_one_sided(struct sim_end *e, enum rr_wc_op kind,
 		return err;
 	op->handle = handle;
 	op->offset = offset;
-	hold(op);
+	hold_post_back(op);
 	if (kind == RR_WC_READ)
-		scribble(op);
+		scribble_target(op);
 	return 0;
 }
 
@@ -300,7 +301,7 @@ void sim_op_complete(struct sim_op *op, int status)
 		op->dead = true;
 	rr_list_del(&op->link);
 	if (op->kind == RR_WC_RECV && !rr_list_empty(&op->txlink))
-		op->end->n_recvs--; /* no Send has met it */
+		op->end->n_recvs--; /* flushed: no Send used it */
 	rr_list_del(&op->txlink);
 	sim_push(op->end, &wc, sq, op->kind == RR_WC_RECV);
 	sim_op_put(op);

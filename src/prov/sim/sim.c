@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table of operations, facts about endpoints, and what checkers ask.
+ * The table of operations, facts about endpoints, and functions for checkers.
  */
 #include "prov/sim/sim_internal.h"
 
 #include <string.h>
 #include <sys/epoll.h>
 
-static int listener_fd(const struct rr_prov_listener *l)
+static int sim_listener_fd(const struct rr_prov_listener *l)
 {
 	return -1;
 }
 
-static void progress(struct rr_ep *ep, rr_time now)
+static void sim_progress(struct rr_ep *ep, rr_time now)
 {
 	rr_sim_run_until(sim_world(sim_end_of(ep)), now);
 }
 
-static int fd(const struct rr_ep *ep)
+static int sim_fd(const struct rr_ep *ep)
 {
 	return -1;
 }
 
-static uint32_t events(const struct rr_ep *ep)
+static uint32_t sim_events(const struct rr_ep *ep)
 {
 	return EPOLLIN;
 }
 
-static rr_time deadline(const struct rr_ep *ep)
+static rr_time sim_deadline(const struct rr_ep *ep)
 {
 	return rr_sim_next(sim_world(sim_end_of(ep)));
 }
 
-static void limits(const struct rr_ep *ep, struct rr_prov_limits *ret)
+static void sim_limits(const struct rr_ep *ep, struct rr_prov_limits *ret)
 {
 	const struct rr_sim_options *o = &sim_end_of(ep)->conn->opt;
 
@@ -45,12 +45,12 @@ static void limits(const struct rr_ep *ep, struct rr_prov_limits *ret)
 	};
 }
 
-static void counters(const struct rr_ep *ep, struct rr_prov_counters *ret)
+static void sim_counters(const struct rr_ep *ep, struct rr_prov_counters *ret)
 {
 	*ret = sim_end_of(ep)->count;
 }
 
-static const void *peer_private(const struct rr_ep *ep, size_t *ret_len)
+static const void *sim_peer_private(const struct rr_ep *ep, size_t *ret_len)
 {
 	struct sim_end *e = sim_end_of(ep);
 	struct sim_end *p = sim_peer(e);
@@ -59,30 +59,30 @@ static const void *peer_private(const struct rr_ep *ep, size_t *ret_len)
 	return p->priv;
 }
 
-static void give_address(const struct sockaddr_in *addr, struct sockaddr_storage *ret)
+static void fill_address(const struct sockaddr_in *addr, struct sockaddr_storage *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	memcpy(ret, addr, sizeof(*addr));
 }
 
-static int peer_addr(const struct rr_ep *ep, struct sockaddr_storage *ret)
+static int sim_peer_addr(const struct rr_ep *ep, struct sockaddr_storage *ret)
 {
-	give_address(&sim_peer(sim_end_of(ep))->addr, ret);
+	fill_address(&sim_peer(sim_end_of(ep))->addr, ret);
 	return 0;
 }
 
-static int local_addr(const struct rr_ep *ep, struct sockaddr_storage *ret)
+static int sim_local_addr(const struct rr_ep *ep, struct sockaddr_storage *ret)
 {
-	give_address(&sim_end_of(ep)->addr, ret);
+	fill_address(&sim_end_of(ep)->addr, ret);
 	return 0;
 }
 
-static const char *why(const struct rr_ep *ep)
+static const char *sim_reason(const struct rr_ep *ep)
 {
 	return sim_end_of(ep)->why;
 }
 
-/* It keeps no device open. */
+/* The simulator keeps no device open. */
 static int sim_watch_removals(void)
 {
 	return -EOPNOTSUPP;
@@ -99,7 +99,7 @@ const struct rr_prov_ops rr_sim_ops = {
         .read_removals = sim_read_removals,
         .connect = sim_connect,
         .listen = sim_listen,
-        .listener_fd = listener_fd,
+        .listener_fd = sim_listener_fd,
         .accept = sim_accept,
         .listener_close = sim_listener_close,
         .post_recv = sim_post_recv,
@@ -109,24 +109,24 @@ const struct rr_prov_ops rr_sim_ops = {
         .register_mem = sim_register,
         .invalidate = sim_invalidate,
         .flush = sim_flush,
-        .progress = progress,
+        .progress = sim_progress,
         .poll = sim_poll,
-        .fd = fd,
-        .events = events,
-        .deadline = deadline,
+        .fd = sim_fd,
+        .events = sim_events,
+        .deadline = sim_deadline,
         .disconnect = sim_disconnect,
         .destroy = sim_destroy,
-        .limits = limits,
-        .counters = counters,
-        .peer_private = peer_private,
-        .peer_addr = peer_addr,
-        .local_addr = local_addr,
-        .reason = why,
+        .limits = sim_limits,
+        .counters = sim_counters,
+        .peer_private = sim_peer_private,
+        .peer_addr = sim_peer_addr,
+        .local_addr = sim_local_addr,
+        .reason = sim_reason,
 };
 
 /* -- For checkers ------------------------------------------------------------ */
 
-static unsigned length(const struct rr_list *head)
+static unsigned list_length(const struct rr_list *head)
 {
 	const struct rr_list *l;
 	unsigned n = 0;
@@ -155,10 +155,10 @@ unsigned rr_sim_owed(const struct rr_ep *ep)
 {
 	struct sim_end *e = sim_end_of(ep);
 
-	return length(&e->posted) + length(&e->cq);
+	return list_length(&e->posted) + list_length(&e->cq);
 }
 
-static bool overlap(const void *a, size_t a_len, const void *b, size_t b_len)
+static bool ranges_overlap(const void *a, size_t a_len, const void *b, size_t b_len)
 {
 	uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
 
@@ -174,13 +174,13 @@ bool rr_sim_lent(const struct rr_ep *ep, const void *base, size_t len)
 		struct sim_op *op = rr_container_of(l, struct sim_op, link);
 
 		for (unsigned i = 0; i < op->n_sge; i++)
-			if (overlap(op->sge[i].base, op->sge[i].len, base, len))
+			if (ranges_overlap(op->sge[i].base, op->sge[i].len, base, len))
 				return true;
 	}
 	rr_list_for_each (l, &e->regions) {
 		struct sim_region *r = rr_container_of(l, struct sim_region, link);
 
-		if (r->open && overlap(r->base, r->len, base, len))
+		if (r->open && ranges_overlap(r->base, r->len, base, len))
 			return true;
 	}
 	return false;

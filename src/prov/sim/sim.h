@@ -7,20 +7,21 @@
  * rr_sim_step carries out the next one.  Two worlds made from the same seed
  * and given the same calls do the same things at the same times.
  *
- * What the contract leaves free is drawn from the ranges below: delays, when
- * Sends and Writes complete relative to their arrival, when and in which
- * pieces data is placed, how completions bunch.  What it promises always
- * holds.  Local memory is read as late as the contract allows (its completion
- * or its placement, whichever comes first), remote memory when it is placed
- * or sent, and each time the handle is looked up again, so that memory
- * touched too early, or a region ended too early, shows.
+ * The ranges below say how the simulator uses the freedom that the contract leaves:
+ * delays, when Sends and Writes complete relative to their arrival, when and in which
+ * pieces data is placed, how completions bunch.  The promises of the contract always
+ * hold.  Local memory is read as late as the contract allows: when the post completes
+ * or when the data is placed, whichever is first.  Remote memory is accessed when data
+ * is placed or sent.  The handle is looked up for each access.  So a test notices
+ * memory that is used, or a region that is invalidated, too early.
  *
- * With fixed ranges times are exact: a message of n octets starts when the
- * link's direction is free, occupies it for n * 10^9 / bytes_per_sec, and
- * arrives @delay later.  A Read is an empty message, @read_latency, and a
- * message of its length back.
+ * With fixed ranges times are exact: a message of n octets starts when its direction
+ * of the link is free, occupies it for n * 10^9 / bytes_per_sec ns, and arrives @delay
+ * later.  A Read takes an empty message, @read_latency, and a message of its length in
+ * the other direction.
  *
- * A world and its endpoints belong to one thread.  No clock, no sockets.
+ * A world and its endpoints belong to one thread.  There is no real clock and no
+ * socket.
  */
 #ifndef RR_PROV_SIM_SIM_H
 #define RR_PROV_SIM_SIM_H
@@ -47,26 +48,25 @@ struct rr_sim_options {
 	struct rr_sim_range place;        /* from arrival to the end of placement */
 	struct rr_sim_range read_latency; /* from a Read request to its data */
 	struct rr_sim_range send_done;    /* from the last octet out to completion */
-	struct rr_sim_range inv_done;     /* from flush to INVALIDATE */
-	struct rr_sim_range batch; /* how late completions may be seen, in bunches */
-	unsigned pieces; /* Writes and Reads are placed in up to so many; 0 = 1 */
-	bool ord_blocks; /* a Read beyond max_ord holds up Sends and Writes too */
+	struct rr_sim_range inv_done;     /* from flush to its completion */
+	struct rr_sim_range batch;        /* most delay of completions, which bunch */
+	unsigned pieces; /* most pieces in which a Write or Read is placed; 0: 1 */
+	bool ord_blocks; /* a Read that waits for max_ord delays Sends and Writes */
 	bool no_remote_invalidate;
 	bool scribble;   /* fill Receive and Read memory at the post */
 	bool check_lent; /* count Send and Write memory that changes while lent */
-	/* Limits; 0 = 4096, 4096, 16, 2^30. */
+	/* Limits; 0: 4096, 4096, 16, 2^30. */
 	uint32_t max_recv, max_send, max_ord, max_msg;
-	/* One Send, Write or Read in so many is refused by -ENOBUFS while another is
-	 * under way, as on a device that needs the queue for more; 0 = none. */
+	/* While a Send, Write or Read is in progress, one further post in full_one_in
+	 * returns -ENOBUFS, as on a device that uses the queue for more; 0: none. */
 	uint32_t full_one_in;
 
 	/* Faults. */
-	bool refuse;          /* connects end with -ECONNREFUSED */
-	bool silent;          /* what is sent is lost */
-	uint64_t stuck_event; /* from this event of the world on nothing posted leaves:
-	                           the peers take nothing */
-	uint64_t drop_event;  /* every link breaks at this event of the world */
-	uint64_t fail_post;   /* this post of the world fails with -ENOMEM */
+	bool refuse;            /* connections end with -ECONNREFUSED */
+	bool silent;            /* all messages are lost */
+	uint64_t stuck_event;   /* from this event of the world on no post is sent */
+	uint64_t drop_event;    /* every link breaks at this event of the world */
+	uint64_t fail_post;     /* this post of the world fails with -ENOMEM */
 	uint64_t fail_register; /* this registration fails with -ENOMEM */
 	bool fail_on;           /* ... and all that follow it */
 };
@@ -74,16 +74,16 @@ struct rr_sim_options {
 /* @options may be NULL; copied. */
 struct rr_sim_world *rr_sim_world_new(uint64_t seed,
                                       const struct rr_sim_options *options);
-/* Frees what is left of it, endpoints and listeners included. */
+/* Frees a world with its endpoints and listeners. */
 void rr_sim_world_free(struct rr_sim_world *);
 
 /* The options of connections made from now on, and the faults. */
 struct rr_sim_options *rr_sim_options(struct rr_sim_world *);
 
 rr_time rr_sim_now(const struct rr_sim_world *);
-/* When the next event is due; RR_TIME_NEVER if nothing is under way. */
+/* Returns when the next event is due, or RR_TIME_NEVER. */
 rr_time rr_sim_next(const struct rr_sim_world *);
-/* Moves the clock to the next event and carries it out; false if none. */
+/* Moves the clock to the next event and carries it out.  False: there is none. */
 bool rr_sim_step(struct rr_sim_world *);
 /* Carries out all events up to @t and moves the clock there. */
 void rr_sim_run_until(struct rr_sim_world *, rr_time t);
@@ -99,11 +99,11 @@ bool rr_sim_over(const struct rr_ep *);
 /* Regions of the endpoint that the peer can reach now. */
 unsigned rr_sim_regions(const struct rr_ep *);
 bool rr_sim_region_live(const struct rr_ep *, uint32_t handle);
-/* Receives posted and not yet matched by a Send. */
+/* Receives posted, for which no Send has arrived. */
 unsigned rr_sim_receives(const struct rr_ep *);
-/* Sends of this endpoint that went out and met no Receive yet. */
+/* Sends of this endpoint that left and have not arrived. */
 unsigned rr_sim_sends_under_way(const struct rr_ep *);
-/* Does a post or a region that is not over name part of this memory? */
+/* Does a post or a region that is in use name part of this memory? */
 bool rr_sim_lent(const struct rr_ep *, const void *base, size_t len);
 /* Posts not yet completed or not yet polled, and their memory that changed
  * while it was lent (check_lent). */

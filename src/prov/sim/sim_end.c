@@ -2,14 +2,14 @@
 /*
  * Completions, and the end of an endpoint.
  *
- * sim_end_now is the one place where an endpoint ends: its regions close, its
- * posts are flushed in the order of posting, RR_WC_DISCONNECTED follows, and
- * after that nothing of the peer's arrives and nothing is pushed.
+ * An endpoint ends in sim_end_now only: its regions close, its posts are flushed in
+ * the order of posting, and RR_WC_DISCONNECTED follows.  After that, messages of the
+ * peer are dropped, and no completion is added.
  *
- * Orderly: disconnect sends what is queued, then tells the peer (status 0);
- * the peer ends when all before it was delivered and tells back.  Abort:
- * destroy tells the peer -ECONNRESET.  Misuse: the victim ends with
- * -EREMOTEIO and tells the other -EPROTO.
+ * Orderly end: disconnect sends the posts that wait, then a notice of the end with
+ * status 0.  The peer ends when all earlier messages are delivered, and sends a notice
+ * too.  Abort: destroy sends a notice with -ECONNRESET.  Misuse: the endpoint that was
+ * misused ends with -EREMOTEIO, and sends a notice with -EPROTO.
  */
 #include "prov/sim/sim_internal.h"
 
@@ -25,9 +25,9 @@ bool sim_running(const struct sim_end *e)
 
 /* -- Completions --------------------------------------------------------------- */
 
-static void wake(struct sim_end *e, struct sim_op *op, uint64_t arg)
+static void wake_clock(struct sim_end *e, struct sim_op *op, uint64_t arg)
 {
-	/* Only that the clock comes here. */
+	/* The clock has moved to the completion, which can be polled now. */
 }
 
 void sim_push(struct sim_end *e, const struct rr_wc *wc, bool counts_sq, bool counts_rq)
@@ -39,7 +39,7 @@ void sim_push(struct sim_end *e, const struct rr_wc *wc, bool counts_sq, bool co
 		e->batch_until = w->now + sim_draw(w, e->conn->opt.batch);
 		e->seen_last = RR_MAX(e->batch_until, e->seen_last);
 		if (e->seen_last > w->now)
-			sim_at(e, e->seen_last, wake, NULL, 0);
+			sim_at(e, e->seen_last, wake_clock, NULL, 0);
 	}
 	c->wc = *wc;
 	c->seen_at = e->seen_last;
@@ -48,7 +48,7 @@ void sim_push(struct sim_end *e, const struct rr_wc *wc, bool counts_sq, bool co
 	rr_list_push(&e->cq, &c->link);
 }
 
-static void polled(struct sim_end *e, struct sim_wc *c, struct rr_wc *ret)
+static void take_wc(struct sim_end *e, struct sim_wc *c, struct rr_wc *ret)
 {
 	struct sim_region *r;
 
@@ -74,7 +74,7 @@ unsigned sim_poll(struct rr_ep *ep, struct rr_wc *wc, unsigned max)
 
 		if (c->seen_at > sim_world(e)->now)
 			break;
-		polled(e, c, &wc[n++]);
+		take_wc(e, c, &wc[n++]);
 	}
 	return n;
 }
@@ -127,9 +127,9 @@ static void end_told(struct sim_end *e, struct sim_op *op, uint64_t arg)
 	sim_send_end(p, 0);
 }
 
-/* What sim_send_end sent has come to @e's peer.  An orderly end waits for all
- * that arrived before it to be placed and delivered, and at the end that asked
- * for it, for the Sends and Writes that went out. */
+/* The notice of sim_send_end has arrived at @e's peer.  An orderly end waits until all
+ * earlier messages are placed and delivered; the endpoint that asked for it also waits
+ * for the completions of its Sends and Writes. */
 static void end_arrives(struct sim_end *e, struct sim_op *op, uint64_t arg)
 {
 	struct sim_end *p = sim_peer(e);
@@ -182,7 +182,7 @@ void sim_disconnect(struct rr_ep *ep, rr_time now)
 	}
 }
 
-static void dropped(struct sim_end *e, struct sim_op *op, uint64_t arg)
+static void drop_arrives(struct sim_end *e, struct sim_op *op, uint64_t arg)
 {
 	sim_end_now(e, -ECONNRESET, "the link broke");
 }
@@ -197,8 +197,8 @@ void rr_sim_drop(struct rr_ep *ep)
 	e->conn->cut = true;
 	for (unsigned i = 0; i < 2; i++)
 		sim_at(&e->conn->end[i],
-		       w->now + sim_draw(w, e->conn->opt.dir[i].delay), dropped, NULL,
-		       0);
+		       w->now + sim_draw(w, e->conn->opt.dir[i].delay), drop_arrives,
+		       NULL, 0);
 }
 
 /* -- Life ------------------------------------------------------------------------ */

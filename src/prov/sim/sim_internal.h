@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Inside the simulator.  A sim_conn holds both ends; it lives until both are
- * destroyed and no event names it.  A sim_op is one post; it lives until its
- * completion is in the queue and no event names it.  An op that is dead has
- * been flushed: what is left of its events does nothing.
+ * The objects of the simulator.  A sim_conn holds both ends; it is freed when both are
+ * destroyed and no event refers to it.  A sim_op is one post; it is freed when its
+ * completion is queued and no event refers to it.  A dead op has been flushed: its
+ * events have no effect any more.
  */
 #ifndef RR_PROV_SIM_INTERNAL_H
 #define RR_PROV_SIM_INTERNAL_H
@@ -50,7 +50,7 @@ struct sim_op {
 	uint8_t *copy;        /* contents taken, SEND and WRITE at completion, READ at
 	                         the peer; NULL before */
 	unsigned pieces_left; /* WRITE: yet to be placed */
-	struct sim_op *recv;  /* SEND: the Receive it met */
+	struct sim_op *recv;  /* SEND: the Receive that it uses */
 	rr_time fence;        /* SEND: when all Writes before it are placed */
 	uint32_t got;         /* RECV: octets */
 };
@@ -84,13 +84,13 @@ struct sim_end {
 	rr_time ended_at; /* in SIM_ENDED */
 	bool fin_sent;
 	struct rr_prov_config cfg;
-	uint8_t priv[RR_PROV_PRIVATE_MAX]; /* own; the peer's is at the other end */
+	uint8_t priv[RR_PROV_PRIVATE_MAX]; /* ours; the peer's is in the other end */
 	size_t priv_len;
 	bool peer_priv_known;
 	struct sockaddr_in addr;
 	struct rr_list posted; /* all kinds, in order, until completed */
 	struct rr_list held, txq;
-	struct rr_list recvs; /* txlink: Receives no Send has met */
+	struct rr_list recvs; /* txlink: Receives for which no Send has arrived */
 	unsigned n_recvs;     /* in @recvs */
 	struct rr_list cq;
 	struct rr_list regions;
@@ -98,7 +98,7 @@ struct sim_end {
 	rr_time busy_until;                        /* outgoing direction */
 	rr_time arrive_last;                       /* at the peer */
 	rr_time placed_last, deliver_last;         /* at the peer, of what went out */
-	rr_time kind_last[RR_WC_DISCONNECTED + 1]; /* own completions */
+	rr_time kind_last[RR_WC_DISCONNECTED + 1]; /* our completions */
 	rr_time read_last;                         /* Read requests served here */
 	rr_time seen_last;
 	rr_time batch_until; /* completions up to here are seen together */
@@ -114,7 +114,7 @@ struct sim_conn {
 	struct rr_sim_options opt;
 	struct sim_end end[2];
 	unsigned refs; /* events */
-	bool cut;      /* nothing arrives any more */
+	bool cut;      /* all messages are lost */
 };
 
 struct rr_prov_listener {
@@ -135,7 +135,7 @@ struct rr_sim_world {
 	uint64_t seq, events, posts, registrations, lent_changed;
 	struct rr_list conns, listeners;
 	uint16_t next_port;
-	uint32_t retired[SIM_RETIRED]; /* handles not to use again soon */
+	uint32_t retired[SIM_RETIRED]; /* handles that were used last */
 	unsigned n_retired;
 };
 
@@ -177,7 +177,7 @@ void sim_listener_close(struct rr_prov_listener *);
 void sim_end_now(struct sim_end *, int status, const char *why);
 void sim_misuse(struct sim_end *, const char *why);
 void sim_push(struct sim_end *, const struct rr_wc *, bool counts_sq, bool counts_rq);
-/* Tells the peer, after all that was sent: its end will have @status. */
+/* Sends a notice of the end, behind all messages: the peer ends with @status. */
 void sim_send_end(struct sim_end *, int status);
 unsigned sim_poll(struct rr_ep *, struct rr_wc *, unsigned max);
 void sim_disconnect(struct rr_ep *, rr_time now);
@@ -208,9 +208,9 @@ rr_time sim_wire(struct sim_end *, uint64_t octets);
 /* sim_region.c */
 int sim_register(struct rr_ep *, void *base, size_t len, unsigned access,
                  struct rr_region *ret);
-/* Any region of the end, reachable or not. */
+/* Finds a region of the end, whether the peer can reach it or not. */
 struct sim_region *sim_region_find(const struct sim_end *, uint32_t handle);
-/* The memory behind a peer's claim, or NULL and the reason. */
+/* Returns the memory that a peer's access names, or NULL and the reason. */
 uint8_t *sim_region_check(struct sim_end *, uint32_t handle, uint64_t offset,
                           uint64_t len, unsigned access, const char **ret_why);
 void sim_region_forget(struct sim_end *, struct sim_region *);

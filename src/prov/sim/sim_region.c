@@ -3,10 +3,10 @@
  * Registered memory: one list of regions per endpoint.
  *
  * Handles and offsets are drawn, never derived from addresses, so that runs
- * repeat.  A handle is not drawn again while it lives anywhere in the world
- * nor for the SIM_RETIRED handles after it.  A region that the peer
- * invalidated stays in the list, closed, until the Receive that reports it is
- * polled: until then its owner may still ask for its invalidation.
+ * repeat.  A handle is not drawn again while a region of the world has it, nor for the
+ * SIM_RETIRED handles after that.  A region that the peer invalidated stays in the
+ * list, closed, until the Receive that reports it is polled: until then the owner may
+ * invalidate it too.
  */
 #include "prov/sim/sim_internal.h"
 
@@ -52,7 +52,7 @@ static uint32_t draw_handle(struct rr_sim_world *w)
 	return h;
 }
 
-/* Mostly like an address; one in sixteen ends just below 2^64. */
+/* Draws an offset like an address; one region in sixteen ends just below 2^64. */
 static uint64_t draw_offset(struct rr_sim_world *w, size_t len)
 {
 	uint64_t x = rr_rng_next(&w->rng);

@@ -2,14 +2,13 @@
 /*
  * Connection set-up: listeners, connect, accept.
  *
- * Normal path: connect makes the sim_conn and sends a request; it reaches the
- * listener and waits; accept brings the other end to life and sends the
- * answer.  The accepting end is connected no later than the answer arrives,
- * so that a first Send always finds it open.
+ * Normal path: connect makes the sim_conn and sends a request, which waits at the
+ * listener; accept creates the other end and sends the answer.  The accepting end is
+ * connected when the answer arrives or earlier, so that a first Send finds it open.
  *
- * Failure: nobody listens, or the world refuses: -ECONNREFUSED; no accept in
- * time: -ETIMEDOUT; the connecting end destroyed meanwhile: the accepting end
- * ends with -ECONNRESET.
+ * Failure: -ECONNREFUSED without a listener or by the option refuse; -ETIMEDOUT
+ * without accept in time; -ECONNRESET at the accepting end if the connecting end was
+ * destroyed meanwhile.
  */
 #include "prov/sim/sim_internal.h"
 
@@ -86,7 +85,7 @@ static void refused_arrives(struct sim_end *e, struct sim_op *op, uint64_t arg)
 		sim_end_now(e, -ECONNREFUSED, "connection refused");
 }
 
-static void refuse(struct sim_end *client)
+static void refuse_setup(struct sim_end *client)
 {
 	rr_time at = sim_world(client)->now;
 
@@ -105,7 +104,7 @@ static void request_arrives(struct sim_end *client, struct sim_op *op, uint64_t 
 		return;
 	l = listener_at(w, (in_port_t)arg);
 	if (!l || w->opt.refuse)
-		refuse(client);
+		refuse_setup(client);
 	else
 		rr_list_push(&l->pending, &client->conn->pending);
 }
@@ -178,7 +177,7 @@ int sim_listen(const struct rr_prov_config *cfg, const struct sockaddr *sa,
 	return 0;
 }
 
-static void connected(struct sim_end *e, struct sim_op *op, uint64_t arg)
+static void complete_setup(struct sim_end *e, struct sim_op *op, uint64_t arg)
 {
 	const struct rr_wc wc = {.op = RR_WC_CONNECTED};
 
@@ -213,9 +212,9 @@ int sim_accept(struct rr_prov_listener *l, const struct rr_prov_config *cfg,
 	e = &c->end[1];
 	end_create(e, cfg, priv, priv_len);
 	answer = sim_wire(e, 0);
-	sim_at(e, w->now + rr_rng_below(&w->rng, answer - w->now + 1), connected, NULL,
-	       0);
-	sim_at(&c->end[0], answer, connected, NULL, 0);
+	sim_at(e, w->now + rr_rng_below(&w->rng, answer - w->now + 1), complete_setup,
+	       NULL, 0);
+	sim_at(&c->end[0], answer, complete_setup, NULL, 0);
 	*ret = &e->ep;
 	return 0;
 }
@@ -227,7 +226,7 @@ void sim_listener_close(struct rr_prov_listener *l)
 	if (!l)
 		return;
 	while ((n = rr_list_pop(&l->pending)))
-		refuse(&rr_container_of(n, struct sim_conn, pending)->end[0]);
+		refuse_setup(&rr_container_of(n, struct sim_conn, pending)->end[0]);
 	rr_list_del(&l->link);
 	free(l);
 }

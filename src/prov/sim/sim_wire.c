@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What happens between the ends: Sends, Writes, Reads, invalidation.
+ * Messages between the ends: Sends, Writes, Reads; and invalidation.
  *
  * Each direction is a pipe: messages start in order, when the pipe is free,
  * and arrive in order.  A Send that arrives takes the oldest Receive at once
@@ -12,8 +12,8 @@
  * placed, or when the post completes, whichever is first: until its
  * completion the poster must not touch it, and the simulator relies on that.
  *
- * Failure: misuse ends the end that was misused (sim_misuse).  Events of a
- * flushed op are not carried out at all.
+ * Failure: sim_misuse ends the end that was misused.  The events of a flushed op are
+ * not carried out.
  */
 #include "prov/sim/sim_internal.h"
 
@@ -39,14 +39,15 @@ rr_time sim_wire(struct sim_end *e, uint64_t octets)
 	return e->arrive_last;
 }
 
-/* Does what @e sent still reach the other end? */
-static bool reaches(struct sim_end *e)
+/* Do messages of @e still reach the other end? */
+static bool reaches_peer(struct sim_end *e)
 {
 	return !e->conn->cut && !sim_world(e)->opt.silent && sim_running(sim_peer(e));
 }
 
-/* Octets @from..@from+@len of the op's local memory, to or from @mem. */
-static void gather(const struct sim_op *op, uint32_t from, uint8_t *mem, uint32_t len)
+/* Copies octets @from..@from+@len of the op's local memory to @mem. */
+static void gather_local(const struct sim_op *op, uint32_t from, uint8_t *mem,
+                         uint32_t len)
 {
 	for (unsigned i = 0; i < op->n_sge && len; i++) {
 		const struct rr_sge *s = &op->sge[i];
@@ -64,39 +65,39 @@ static void gather(const struct sim_op *op, uint32_t from, uint8_t *mem, uint32_
 	}
 }
 
-static void take(struct sim_op *op, uint32_t from, uint8_t *mem, uint32_t len)
+static void copy_local(struct sim_op *op, uint32_t from, uint8_t *mem, uint32_t len)
 {
 	if (!len)
 		return;
 	if (op->copy)
 		memcpy(mem, op->copy + from, len);
 	else
-		gather(op, from, mem, len);
+		gather_local(op, from, mem, len);
 }
 
-/* Completion of a Send or Write at its poster. */
-static void done(struct sim_end *e, struct sim_op *op, uint64_t arg)
+/* Completes a Send or Write. */
+static void complete_post(struct sim_end *e, struct sim_op *op, uint64_t arg)
 {
 	if (op->pieces_left && op->len) {
 		op->copy = sim_alloc(op->len);
-		gather(op, 0, op->copy, op->len);
+		gather_local(op, 0, op->copy, op->len);
 	}
 	sim_op_complete(op, 0);
 }
 
-static void done_later(struct sim_op *op)
+static void complete_post_later(struct sim_op *op)
 {
 	struct sim_end *e = op->end;
 	rr_time at = e->busy_until + sim_draw(sim_world(e), e->conn->opt.send_done);
 
 	at = RR_MAX(at, e->kind_last[op->kind]);
 	e->kind_last[op->kind] = at;
-	sim_at(e, at, done, op, 0);
+	sim_at(e, at, complete_post, op, 0);
 }
 
 /* -- Sends -------------------------------------------------------------------- */
 
-/* A Write that its end gave up is not placed, so no Send behind it may arrive. */
+/* The Write of an end that is over may not have been placed: no later Send arrives. */
 static bool lost_with_a_write(const struct sim_end *e, const struct sim_op *op)
 {
 	return e->state == SIM_ENDED && op->fence && op->fence >= e->ended_at;
@@ -108,9 +109,9 @@ static void send_delivered(struct sim_end *e, struct sim_op *op, uint64_t arg)
 	struct sim_op *r = op->recv;
 	struct sim_region *reg;
 
-	if (!reaches(e) || r->dead || lost_with_a_write(e, op))
+	if (!reaches_peer(e) || r->dead || lost_with_a_write(e, op))
 		return;
-	take(op, 0, r->sge[0].base, op->len);
+	copy_local(op, 0, r->sge[0].base, op->len);
 	op->pieces_left = 0;
 	r->got = op->len;
 	r->handle = op->handle;
@@ -137,7 +138,7 @@ static void send_arrives(struct sim_end *e, struct sim_op *op, uint64_t arg)
 	rr_time at;
 
 	e->sends_out--;
-	if (!reaches(e) || lost_with_a_write(e, op))
+	if (!reaches_peer(e) || lost_with_a_write(e, op))
 		return;
 	l = rr_list_pop(&p->recvs);
 	if (!l) {
@@ -168,18 +169,18 @@ static void send_start(struct sim_op *op)
 	op->pieces_left = 1;
 	op->fence = e->placed_last;
 	sim_at(e, arrive, send_arrives, op, 0);
-	done_later(op);
+	complete_post_later(op);
 }
 
 /* -- Pieces -------------------------------------------------------------------- */
 
-static uint64_t piece(uint32_t from, uint32_t len)
+static uint64_t pack_piece(uint32_t from, uint32_t len)
 {
 	return (uint64_t)from << 32 | len;
 }
 
 /* Cuts the op into pieces, one of them at @last, the rest in @first..@last. */
-static void cut(struct sim_op *op, rr_time first, rr_time last, sim_fn fn)
+static void cut_pieces(struct sim_op *op, rr_time first, rr_time last, sim_fn fn)
 {
 	struct sim_end *e = op->end;
 	struct rr_sim_world *w = sim_world(e);
@@ -195,7 +196,7 @@ static void cut(struct sim_op *op, rr_time first, rr_time last, sim_fn fn)
 
 		if (i != latest)
 			at = sim_draw(w, (struct rr_sim_range){first, last});
-		sim_at(e, at, fn, op, piece(from, to - from));
+		sim_at(e, at, fn, op, pack_piece(from, to - from));
 	}
 }
 
@@ -209,7 +210,7 @@ static void write_piece(struct sim_end *e, struct sim_op *op, uint64_t arg)
 	uint8_t *mem;
 
 	op->pieces_left--;
-	if (!op->len || !reaches(e))
+	if (!op->len || !reaches_peer(e))
 		return;
 	mem = sim_region_check(p, op->handle, op->offset, op->len,
 	                       RR_ACCESS_REMOTE_WRITE, &why);
@@ -217,7 +218,7 @@ static void write_piece(struct sim_end *e, struct sim_op *op, uint64_t arg)
 		sim_misuse(p, why);
 		return;
 	}
-	take(op, from, mem + from, len);
+	copy_local(op, from, mem + from, len);
 	p->count.bytes_received += len;
 }
 
@@ -229,8 +230,8 @@ static void write_start(struct sim_op *op)
 
 	e->count.writes++;
 	e->placed_last = RR_MAX(e->placed_last, last);
-	cut(op, arrive - tx_time(e, op->len), last, write_piece);
-	done_later(op);
+	cut_pieces(op, arrive - tx_time(e, op->len), last, write_piece);
+	complete_post_later(op);
 }
 
 /* -- Reads --------------------------------------------------------------------- */
@@ -254,7 +255,7 @@ static void read_piece(struct sim_end *e, struct sim_op *op, uint64_t arg)
 	e->count.bytes_received += len;
 }
 
-/* The region's memory, or misuse. */
+/* Returns the region's memory, or ends the peer for the misuse. */
 static uint8_t *read_source(struct sim_end *e, struct sim_op *op)
 {
 	struct sim_end *p = sim_peer(e);
@@ -272,7 +273,7 @@ static void read_leaves(struct sim_end *e, struct sim_op *op, uint64_t arrive)
 	rr_time last;
 	uint8_t *mem;
 
-	if (!reaches(e))
+	if (!reaches_peer(e))
 		return;
 	if (op->len) {
 		mem = read_source(e, op);
@@ -284,7 +285,7 @@ static void read_leaves(struct sim_end *e, struct sim_op *op, uint64_t arrive)
 	last = arrive + sim_draw(sim_world(e), e->conn->opt.place);
 	last = RR_MAX(last, e->kind_last[RR_WC_READ]);
 	e->kind_last[RR_WC_READ] = last;
-	cut(op, arrive, last, read_piece);
+	cut_pieces(op, arrive, last, read_piece);
 	sim_at(e, last, read_placed, op, 0);
 }
 
@@ -293,7 +294,7 @@ static void read_served(struct sim_end *e, struct sim_op *op, uint64_t arg)
 	struct sim_end *p = sim_peer(e);
 	rr_time arrive;
 
-	if (!reaches(e) || (op->len && !read_source(e, op)))
+	if (!reaches_peer(e) || (op->len && !read_source(e, op)))
 		return;
 	arrive = sim_wire(p, op->len);
 	sim_at(e, p->busy_until, read_leaves, op, arrive);
@@ -305,7 +306,7 @@ static void read_asked(struct sim_end *e, struct sim_op *op, uint64_t arg)
 	rr_time at =
 	        sim_world(e)->now + sim_draw(sim_world(e), e->conn->opt.read_latency);
 
-	if (!reaches(e))
+	if (!reaches_peer(e))
 		return;
 	p->read_last = RR_MAX(at, p->read_last);
 	sim_at(e, p->read_last, read_served, op, 0);
@@ -322,7 +323,7 @@ static void read_start(struct sim_op *op)
 
 /* -- Queue ---------------------------------------------------------------------- */
 
-static void start(struct sim_op *op)
+static void start_post(struct sim_op *op)
 {
 	rr_list_del(&op->txlink);
 	switch (op->kind) {
@@ -357,7 +358,7 @@ void sim_transmit(struct sim_end *e)
 
 		next = l->next;
 		if (op->kind != RR_WC_READ || e->reads_out < ord)
-			start(op);
+			start_post(op);
 		else if (e->conn->opt.ord_blocks)
 			break;
 	}
@@ -367,11 +368,11 @@ void sim_transmit(struct sim_end *e)
 
 /* -- Invalidation ------------------------------------------------------------------ */
 
-static void invalidated(struct sim_end *e, struct sim_op *op, uint64_t arg)
+static void complete_invalidate(struct sim_end *e, struct sim_op *op, uint64_t arg)
 {
 	struct sim_region *r = sim_region_find(e, op->handle);
 
-	/* Gone already if the peer's invalidation was polled meanwhile. */
+	/* It is freed already if the peer's invalidation was polled meanwhile. */
 	if (r) {
 		sim_region_forget(e, r);
 		e->count.local_invalidations++;
@@ -386,5 +387,5 @@ void sim_inv_start(struct sim_op *op)
 
 	at = RR_MAX(at, e->kind_last[RR_WC_INVALIDATE]);
 	e->kind_last[RR_WC_INVALIDATE] = at;
-	sim_at(e, at, invalidated, op, 0);
+	sim_at(e, at, complete_invalidate, op, 0);
 }

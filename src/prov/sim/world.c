@@ -2,16 +2,16 @@
 /*
  * The clock and the event queue.
  *
- * Events lie in a binary heap ordered by time, then by number, so that equal
- * times run in the order of their making.  An event holds a reference to its
- * connection and to its op.
+ * Events are in a binary heap ordered by time, then by number, so that
+ * events of the same time run in the order in which they were made.  An event holds a
+ * reference to its connection and to its op.
  */
 #include "prov/sim/sim_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The simulator does not simulate its own want of memory. */
+/* Running out of memory is not simulated. */
 void *sim_alloc(size_t bytes)
 {
 	void *p = calloc(1, bytes);
@@ -20,12 +20,12 @@ void *sim_alloc(size_t bytes)
 	return p;
 }
 
-static bool before(const struct sim_event *a, const struct sim_event *b)
+static bool event_precedes(const struct sim_event *a, const struct sim_event *b)
 {
 	return a->at != b->at ? a->at < b->at : a->seq < b->seq;
 }
 
-static void swap(struct sim_event *a, struct sim_event *b)
+static void swap_events(struct sim_event *a, struct sim_event *b)
 {
 	struct sim_event t = *a;
 
@@ -35,8 +35,8 @@ static void swap(struct sim_event *a, struct sim_event *b)
 
 static void sift_up(struct rr_sim_world *w, size_t i)
 {
-	while (i && before(&w->heap[i], &w->heap[(i - 1) / 2])) {
-		swap(&w->heap[i], &w->heap[(i - 1) / 2]);
+	while (i && event_precedes(&w->heap[i], &w->heap[(i - 1) / 2])) {
+		swap_events(&w->heap[i], &w->heap[(i - 1) / 2]);
 		i = (i - 1) / 2;
 	}
 }
@@ -47,11 +47,11 @@ static void sift_down(struct rr_sim_world *w, size_t i)
 		size_t least = i;
 
 		for (size_t k = 2 * i + 1; k <= 2 * i + 2 && k < w->n_heap; k++)
-			if (before(&w->heap[k], &w->heap[least]))
+			if (event_precedes(&w->heap[k], &w->heap[least]))
 				least = k;
 		if (least == i)
 			return;
-		swap(&w->heap[i], &w->heap[least]);
+		swap_events(&w->heap[i], &w->heap[least]);
 		i = least;
 	}
 }
