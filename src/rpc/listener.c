@@ -13,7 +13,8 @@ enum {
 	ACCEPTS_PER_EVENT = 64,
 	ACCEPT_PAUSE_MS = 100,
 	REOPEN_MS = 1000,
-	POSTPONE_MAX = 4, /* iterations that first look for lost connections */
+	/* iterations in which to look for ended sessions before accepting */
+	POSTPONE_MAX = 4,
 };
 
 void rr_listener_free_if_done(struct rpcrdma_listener *l)
@@ -38,8 +39,8 @@ static void arm_entrances(struct rpcrdma_listener *l, uint32_t events)
 		rr_poller_arm(&l->engine->poller, &l->at[i].source, events);
 }
 
-/* The waiting connection keeps the descriptor readable, but it cannot be accepted now:
- * without a pause the loop would spin. */
+/* Stops accepting for a while.  A connection that cannot be accepted now keeps the
+ * descriptor readable, so without the pause the loop would spin. */
 static void pause_accepting(struct rpcrdma_listener *l)
 {
 	if (rr_timer_set(&l->engine->timers, &l->pause_timer,
@@ -72,12 +73,12 @@ static void close_entrance(struct rr_entrance *at)
 
 static void reopen_later(struct rpcrdma_listener *l)
 {
-	/* Promised: cannot fail. */
+	/* The timer is reserved, so this cannot fail. */
 	(void)!rr_timer_set(&l->engine->timers, &l->reopen_timer,
 	                    l->engine->now + RR_MS(REOPEN_MS));
 }
 
-/* Accepts a connection.  Returns false if no more are to be accepted now. */
+/* Accepts a connection.  Returns false if no other one can be accepted now. */
 static bool accept_one(struct rr_entrance *at)
 {
 	struct rpcrdma_listener *l = at->listener;
@@ -96,7 +97,8 @@ static bool accept_one(struct rr_entrance *at)
 	return false;
 }
 
-/* The links have had their turns by now, so sessions that ended were noticed. */
+/* Accepts connections after the links' events, so that sessions that have ended are no
+ * longer counted. */
 static void accept_late(struct rr_late *w)
 {
 	struct rr_entrance *at = rr_container_of(w, struct rr_entrance, late);
@@ -166,7 +168,7 @@ static int add_entrance(struct rpcrdma_listener *l, const struct rr_prov_ops *op
 	return err;
 }
 
-/* Listens again, by the same provider at the same port, where clients expect the
+/* Listens again, with the same provider at the same port, where clients expect the
  * server. */
 static void reopen_entrances(struct rr_timer *t)
 {
@@ -185,7 +187,8 @@ static void reopen_entrances(struct rr_timer *t)
 		reopen_later(l);
 }
 
-/* The first provider must succeed; others try the port that the first one got. */
+/* Listens with each chosen provider.  The first one must succeed.  The others try the
+ * port that the first one uses, and may fail. */
 static int listen_on(struct rpcrdma_listener *l, const struct addrinfo *a)
 {
 	const struct rr_prov_ops *ops[RR_CHOICES] = {l->config.prov};
@@ -202,7 +205,8 @@ static int listen_on(struct rpcrdma_listener *l, const struct addrinfo *a)
 	return err;
 }
 
-/* Without a named address, tries IPv6 first: that accepts IPv4 as well. */
+/* Listens at one of the addresses.  If the user named no address, tries IPv6 first,
+ * because an IPv6 listener also accepts IPv4. */
 static int listen_any(struct rpcrdma_listener *l, const struct addrinfo *list,
                       bool named)
 {
@@ -247,7 +251,7 @@ static void close_sessions(struct rr_timer *t)
 		        rr_container_of(n, struct rr_session, link_sessions)->link, 0);
 }
 
-/* The listener is freed when the links of its sessions have ended. */
+/* Closes the listener, which is freed when its sessions' links have ended. */
 static void abandon_listener(struct rr_owner *o)
 {
 	rpcrdma_listener_close(rr_container_of(o, struct rpcrdma_listener, owner), 0);
@@ -276,7 +280,7 @@ int rpcrdma_listen(struct rpcrdma_engine *e, const char *address,
 	err = rr_hostage_watch(e);
 	if (!err)
 		err = rr_link_config_from(o, "", &l->config);
-	if (!err && service->pass) /* their Calls have no items: see service.h */
+	if (!err && service->pass) /* such Calls have no items, see service.h */
 		l->config.special_bytes =
 		        (uint32_t)RR_MIN(l->config.o.max_held_bytes, UINT32_MAX);
 	if (!err && l->config.o.hostauth_policy)

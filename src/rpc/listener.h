@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Listeners: accept connections by one provider or two, and keep the sessions
+ * Listeners: accept connections with one or two providers, and keep the sessions
  * (session.h).
  *
- * Failure: without descriptors or memory, accepting pauses for a while.  If a device is
- * removed, the listener looks for it until it returns.
+ * Failure: if there are no descriptors or there is no memory, accepting pauses for a
+ * while.  If a device is removed, the listener looks for the device until it returns.
  */
 #ifndef RR_RPC_LISTENER_H
 #define RR_RPC_LISTENER_H
@@ -13,14 +13,16 @@
 #include "rpc/crowd.h"
 #include "rpc/dispatch.h"
 
-/* Where a listener's connections arrive, by one provider. */
+/* The part of a listener that accepts connections with one provider. */
 struct rr_entrance {
 	struct rr_source source;
 	const struct rr_prov_ops *ops;
-	struct rr_prov_listener *prov; /* NULL: its device is gone, see reopen_timer */
+	/* NULL = the device was removed, see reopen_timer */
+	struct rr_prov_listener *prov;
 	struct rpcrdma_listener *listener;
-	struct rr_late late; /* accepts at the end of an iteration */
-	unsigned postponed;  /* iterations in a row that did not accept */
+	struct rr_late late; /* accepts connections at the end of a loop iteration */
+	/* consecutive iterations that did not accept connections */
+	unsigned postponed;
 };
 
 struct rpcrdma_listener {
@@ -28,23 +30,26 @@ struct rpcrdma_listener {
 	struct rr_entrance at[RR_CHOICES];
 	unsigned n_at;
 	struct rr_timer drain_timer;
-	struct rr_timer pause_timer;  /* accepts again after a lack of descriptors */
-	struct rr_timer reopen_timer; /* looks for the device again; promised */
+	/* accepts again after a shortage of descriptors or memory */
+	struct rr_timer pause_timer;
+	struct rr_timer reopen_timer; /* looks for the device again; reserved */
 	struct rpcrdma_engine *engine;
 	struct rr_link_config config;
 	struct rpcrdma_service *service;
 	struct rr_list sessions;
 	unsigned n_sessions, max_sessions;
-	struct rr_crowd crowd; /* sessions, to choose one that makes room */
+	struct rr_crowd crowd; /* the sessions, for choosing one to close */
 	bool closing;
-	void (*ended)(void *); /* called in the engine when it is freed; or NULL */
+	/* called in the engine's thread when the listener is freed; or NULL */
+	void (*ended)(void *);
 	void *ended_arg;
-	rpcrdma_client_event_fn *event; /* or NULL */
+	/* called for each session that begins or ends; or NULL */
+	rpcrdma_client_event_fn *event;
 	void *event_arg;
 	struct sockaddr_storage addr;
 };
 
-/* Frees a listener that was closed, when it has no session any more. */
+/* Frees the listener if it was closed and has no sessions left. */
 void rr_listener_free_if_done(struct rpcrdma_listener *);
 
 #endif

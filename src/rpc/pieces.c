@@ -2,12 +2,12 @@
 /*
  * Reads XDR from the pieces of a Payload stream: see <rpcrdma/cursor.h>.
  *
- * XDR padding is skipped late, by the next read, since only then is it known whether it
- * follows.  It does not follow an item that was transferred by RDMA.  Some peers send
- * it nevertheless, at the end of the chunk or of the message.
+ * XDR padding is skipped late, by the next read, because only then is it known whether
+ * padding follows.  An item that was transferred by RDMA should not be followed by
+ * padding.  Some peers send it nevertheless, at the end of the chunk or of the message.
  *
- * Invariants: @pos and @end point into one piece.  Nothing is read unless all of it is
- * present.  No read crosses the border of an item.
+ * Invariants: @pos and @end point into the same piece.  Nothing is read unless all of
+ * it is present.  No read crosses the boundary of an item.
  */
 #include <string.h>
 
@@ -29,15 +29,16 @@ static void set_piece(struct rpcrdma_cursor *c, const void *base, size_t len, bo
 	c->item = item;
 }
 
-/* The item was read.  Its padding follows only if that makes the length of the next
- * piece a multiple of four. */
+/* Called at the end of an item.  Its padding follows only if this padding makes the
+ * length of the next piece a multiple of four. */
 static void leave_item(struct rpcrdma_cursor *c)
 {
 	if (!c->n_next || c->next->item || ((c->next->len + c->odd) & 3))
 		c->odd = 0;
 }
 
-/* Goes to the next octet; @pos is @end if there is none. */
+/* Moves to the next piece if the current one has been read.  @pos equals @end if there
+ * are no more octets. */
 static void seek_octet(struct rpcrdma_cursor *c)
 {
 	while (c->pos == c->end) {
@@ -57,7 +58,7 @@ static size_t octets_here(const struct rpcrdma_cursor *c)
 	return (size_t)(c->end - c->pos);
 }
 
-/* Returns whether @len octets are present before the border of an item. */
+/* Returns true if @len octets are present before the boundary of an item. */
 static bool has_octets(const struct rpcrdma_cursor *c, size_t len)
 {
 	size_t missing = len;
@@ -73,7 +74,7 @@ static bool has_octets(const struct rpcrdma_cursor *c, size_t len)
 	return false;
 }
 
-/* Skips @len octets, which are present; copies them to @to unless it is NULL. */
+/* Reads @len octets, which must be present, into @to, or skips them if @to is NULL. */
 static void move_over(struct rpcrdma_cursor *c, uint8_t *to, size_t len)
 {
 	while (len) {
@@ -91,7 +92,8 @@ static void move_over(struct rpcrdma_cursor *c, uint8_t *to, size_t len)
 	}
 }
 
-/* Skips the padding of what was read; an item has all of it or none. */
+/* Skips the padding of the last read.  In an item, the padding is complete or
+ * missing. */
 static void skip_roundup(struct rpcrdma_cursor *c)
 {
 	size_t n;
@@ -106,7 +108,7 @@ static void skip_roundup(struct rpcrdma_cursor *c)
 	seek_octet(c);
 }
 
-/* Checks that the next @len octets are present. */
+/* Skips the last read's padding, and checks that the next @len octets are present. */
 static bool begin_read(struct rpcrdma_cursor *c, size_t len)
 {
 	if (c->error)
@@ -140,7 +142,8 @@ void rpcrdma_reply_cursor(const struct rpcrdma_reply *r, struct rpcrdma_cursor *
 	rpcrdma_cursor_init_octets(ret, r->results, r->len);
 }
 
-/* An item contains no number. */
+/* Reads a number of @len octets.  Fails in an item, because items contain no
+ * numbers. */
 static bool take_number(struct rpcrdma_cursor *c, uint8_t *ret, size_t len)
 {
 	if (!begin_read(c, len))

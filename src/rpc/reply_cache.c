@@ -11,32 +11,35 @@ enum {
 	DEFAULT_AGE_S = 300,
 	BYTES_PER_BUCKET = 1024, /* about the size of an entry */
 	MAX_BUCKETS = 1 << 20,
-	MALLOC_COST = 16,  /* of malloc, beyond the size */
-	BRIEF_BYTES = 512, /* compared octets of the arguments */
+	MALLOC_COST = 16,  /* octets that malloc adds to a block */
+	BRIEF_BYTES = 512, /* octets of the arguments that are compared */
 };
 
-/* Identifies a Call.  No padding: compared as octets. */
+/* Identifies a Call.  There is no padding, because keys are compared as octets. */
 struct key {
 	struct rr_caller_addr addr;
 	uint32_t xid, program, version, procedure;
-	uint64_t len;    /* of the arguments, items with their padding */
-	uint64_t digest; /* of the fields above, credential and arguments */
+	uint64_t len; /* octets of arguments, including the padding of items */
+	/* digest of the fields above, the credential and the arguments */
+	uint64_t digest;
 };
 _Static_assert(sizeof(struct key) == 16 + 8 + 4 * 4 + 8 + 8, "no padding");
 
 struct rr_reply_cache_entry {
-	struct rr_reply_cache_entry *next; /* in its bucket */
-	struct rr_list idle, of_tenant; /* in both lists, or in none while it is held */
+	struct rr_reply_cache_entry *next; /* next in the same bucket */
+	/* in both lists, or in none while the entry is held */
+	struct rr_list idle, of_tenant;
 	struct rr_list waiters;
-	struct rr_tenant *tenant; /* who pays for it */
+	struct rr_tenant *tenant; /* tenant that is charged for the entry */
 	struct key key;
 	unsigned held;
 	bool complete, brief;
 	rr_time since; /* when it was completed or last requested */
-	size_t bytes;  /* with the body */
+	size_t bytes;  /* size of the entry, including the body */
 	struct rr_rpc_reply status;
 	unsigned n_results;
-	struct rr_piece *results; /* the array, then the octets: one allocation */
+	/* one allocation: the array, followed by its octets */
+	struct rr_piece *results;
 };
 
 /* -- keys ------------------------------------------------------------------ */
@@ -56,7 +59,8 @@ static size_t pad_of(const struct rpcrdma_piece *p)
 	return p->item ? -p->len & 3 : 0;
 }
 
-/* Adds octets of the arguments, at most @left. */
+/* Adds octets of the arguments to the digest, at most *@left, and subtracts them from
+ * *@left. */
 static void add_args(struct rr_siphash *h, const void *base, size_t len, uint64_t *left)
 {
 	size_t n = (size_t)RR_MIN(*left, (uint64_t)len);
@@ -66,8 +70,9 @@ static void add_args(struct rr_siphash *h, const void *base, size_t len, uint64_
 	*left -= n;
 }
 
-/* An item counts with its padding, as if it were inline.  All that is compared is
- * digested, so that callers cannot choose the bucket. */
+/* Fills in the key of a Call.  Items are digested with their padding, as if they were
+ * inline.  Everything that is compared is digested, so that callers cannot choose the
+ * bucket. */
 static void key_from(const struct rr_reply_cache *d,
                      const struct sockaddr_storage *caller, const struct rr_rpc_call *c,
                      const struct rpcrdma_piece *args, unsigned n, uint64_t most,
@@ -135,7 +140,7 @@ static void unlink_entry(struct rr_reply_cache *d, struct rr_reply_cache_entry *
 	*at = e->next;
 }
 
-/* -- room ------------------------------------------------------------------ */
+/* -- making room ----------------------------------------------------------- */
 
 static void set_entry_idle(struct rr_reply_cache *d, struct rr_reply_cache_entry *e)
 {
@@ -172,7 +177,8 @@ static struct rr_reply_cache_entry *oldest_idle(const struct rr_reply_cache *d)
 	return n ? rr_container_of(n, struct rr_reply_cache_entry, idle) : NULL;
 }
 
-/* Finds the oldest reply of the tenant that pays for @t; NULL if there is none. */
+/* Finds the reply to remove in order to give @t memory, or NULL if there is none.
+ * @own: considers only replies to @t's caller. */
 static struct rr_reply_cache_entry *find_payment(const struct rr_reply_cache *d,
                                                  struct rr_tenant *t, bool own)
 {
@@ -192,7 +198,8 @@ static bool caller_has_room(const struct rr_reply_cache *d, const struct rr_call
 	       c->entries <= d->o.max_per_caller;
 }
 
-/* @t has an entry that is not idle, so it is not freed here. */
+/* Removes replies until @t may use @bytes more.  Returns false if that fails.  Does not
+ * free @t, because @t has an entry that is not idle. */
 static bool make_cache_room(struct rr_reply_cache *d, struct rr_tenant *t, size_t bytes)
 {
 	struct rr_reply_cache_entry *e;
@@ -214,7 +221,7 @@ static void expire_replies(struct rr_reply_cache *d, rr_time now)
 {
 	struct rr_reply_cache_entry *e;
 
-	/* Times are taken in several threads, and may be slightly out of order. */
+	/* Times come from several threads, and may be slightly out of order. */
 	while ((e = oldest_idle(d)) && now > e->since &&
 	       now - e->since >= d->o.max_age_ns)
 		free_entry(d, e);
@@ -342,7 +349,8 @@ enum rr_reply_cache_verdict rr_reply_cache_begin_briefly(
 
 /* -- replies --------------------------------------------------------------- */
 
-/* Copies all into one allocation; NULL without memory. */
+/* Copies the array and all octets into one allocation.  Returns NULL if there is no
+ * memory. */
 static struct rr_piece *copy_results(const struct rr_piece *p, unsigned n, size_t bytes)
 {
 	struct rr_piece *to = malloc(bytes);
@@ -393,8 +401,8 @@ void rr_reply_cache_complete(struct rr_reply_cache *d, struct rr_reply_cache_ent
 	RR_ASSERT(n <= RPCRDMA_MAX_PIECES);
 	pthread_mutex_lock(&d->lock);
 	RR_ASSERT(!e->complete);
-	/* If no repetition waits for a brief one, nothing is stored, and no room is
-	 * made. */
+	/* If no repetition waits for a Call that is remembered briefly, its result is
+	 * not stored. */
 	if ((e->brief && e->held == 1) || store_results(d, e, results, n))
 		e->status = *status;
 	else
@@ -410,7 +418,8 @@ void rr_reply_cache_complete(struct rr_reply_cache *d, struct rr_reply_cache_ent
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* No lock: a complete entry does not change, and a held one is not freed. */
+/* Needs no lock, because a complete entry does not change and a held one is not
+ * freed. */
 unsigned rr_reply_cache_reply(const struct rr_reply_cache_entry *e,
                               struct rr_rpc_reply *ret, struct rr_piece *ret_results)
 {

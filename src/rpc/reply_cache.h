@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The reply cache: a Call that is repeated gets the reply of the first one, and is not
- * executed again.                                          [v2 §4.5.5, §7.5]
+ * The reply cache: a repeated Call gets the reply of the first one, and is not executed
+ * again.  [v2 §4.5.5, §7.5]
  *
- * Calls are equal if these are: the caller's address without its port (which changes
- * with the connection), XID, program, version, procedure, and the length and a keyed
- * digest of credential and arguments, in whatever pieces they arrived.  The time stamp
- * of an AUTH_SYS credential is left out, since clients may renew it.  A Call under
- * RPCSEC_GSS has its principal instead of its credential, which differs each time, and
- * its unwrapped arguments.
+ * Two Calls are equal if all of these are: the caller's address without its port (which
+ * changes with the connection), XID, program, version, procedure, and the length and a
+ * keyed digest of credential and arguments, in whatever pieces they arrived.  The time
+ * stamp of an AUTH_SYS credential is left out, because clients may renew it.  For a
+ * Call under RPCSEC_GSS, the principal replaces the credential, which differs each
+ * time, and the arguments are compared after unwrapping.
  *
  * Normal path: rr_reply_cache_begin returns NEW, the procedure is executed, and
  * rr_reply_cache_complete stores the body of the reply: status and results.  The chunks
- * are not stored, since the next Call may offer others.  A repetition gets the stored
- * reply (DONE), or waits until the first Call is complete (WAIT).
+ * are not stored, because a repetition may offer other chunks.  A repetition gets the
+ * stored reply (DONE), or waits until the first Call is complete (WAIT).
  *
- * A Call may also be remembered only while it is executed, by the head of its arguments
- * (rr_reply_cache_begin_briefly).  Repetitions wait for its reply, and the last one
- * that holds the entry removes it.
+ * A Call may also be remembered only during its execution, by the beginning of its
+ * arguments (rr_reply_cache_begin_briefly).  Repetitions wait for its reply, and the
+ * entry is removed when the last request has released it.
  *
- * An entry is kept while it is held: by the request that is executed until
- * rr_reply_cache_complete, by others until rr_reply_cache_put or rr_reply_cache_leave.
- * Replies are kept when their connection ends.
+ * An entry is held, and so not removed, while a request refers to it: the request being
+ * executed until rr_reply_cache_complete, and repetitions until rr_reply_cache_put or
+ * rr_reply_cache_leave.  Replies are kept when their connection ends.
  *
  * Bounds: all memory is counted in octets against one limit.  A caller has at most half
- * of it, and a limited number of entries.  If there is no room, replies that are not
- * held are removed: of the caller that has most, of its connection that has most, the
- * oldest first (tenant.h).  So a reply that a client may request again, after its
- * connection was lost, is kept although others flood the cache, even from the same
- * address.  All replies are removed after some time.  If Calls that are executed fill
- * the cache, new ones are REFUSED.  A reply that is too large, or for which there is no
- * memory, is stored as RPCRDMA_SYSTEM_ERR: a repetition fails, but nothing is executed
- * twice.
+ * of it, and a limited number of entries.  If the limit is reached, replies that are
+ * not held are removed: usually the oldest one from the connection with the most
+ * memory, of the caller with the most (tenant.h).  So a reply that a client may request
+ * again after losing its connection is kept even if other clients flood the cache,
+ * including those at the same address.  All replies are removed after some time.  If
+ * Calls being executed fill the cache, new ones are REFUSED.  A reply that is too
+ * large, or for which there is no memory, is stored as RPCRDMA_SYSTEM_ERR: a repetition
+ * fails, but nothing is executed twice.
  *
- * Threads: any; there is one lock.  No clock, no randomness, no I/O.
+ * Threads: any; there is one lock.  The cache uses no clock, random numbers or I/O.
  */
 #ifndef RR_RPC_REPLY_CACHE_H
 #define RR_RPC_REPLY_CACHE_H
@@ -47,11 +47,13 @@
 enum { RR_REPLY_CACHE_DEFAULT_BYTES = 8 << 20, RR_REPLY_CACHE_MIN_BYTES = 64 << 10 };
 
 struct rr_reply_cache_options {
-	/* Limit.  0: no cache, every Call is NEW; else at least RR_REPLY_CACHE_MIN_BYTES. */
+	/* limit; 0 = no cache, every Call is NEW; otherwise at least
+	 * RR_REPLY_CACHE_MIN_BYTES */
 	size_t bytes;
 	unsigned max_per_caller; /* entries; 0 = 8192 */
-	rr_time max_age_ns;      /* of a reply that is not requested; 0 = 5 minutes */
-	uint64_t key[2];         /* of the digest; unknown to callers */
+	/* how long to keep a reply that is not requested; 0 = 5 minutes */
+	rr_time max_age_ns;
+	uint64_t key[2]; /* key of the digest; unknown to callers */
 };
 
 struct rr_reply_cache_entry;
@@ -61,32 +63,38 @@ struct rr_reply_cache {
 	pthread_mutex_t lock; /* guards the fields below, and the entries */
 	struct rr_reply_cache_entry **buckets; /* allocated for the first Call */
 	size_t mask;
-	struct rr_tenants tenants; /* memory of each caller and connection */
-	struct rr_list idle;       /* complete and not held, the oldest first */
+	struct rr_tenants tenants; /* octets used by each caller and connection */
+	/* entries that are complete and not held, oldest first */
+	struct rr_list idle;
 	unsigned entries;
-	uint64_t connections; /* numbers that were assigned */
+	uint64_t connections; /* number of connection numbers assigned */
 };
 
-/* A repetition that waits.  @ready is called once, under the cache's lock, by the
- * thread that completes the first Call: it may only pass the news on. */
+/* A waiting repetition.  @ready is called once, with the cache locked, by the thread
+ * that completes the first Call.  It must do no more than notify another thread or a
+ * queue. */
 struct rr_reply_cache_waiter {
 	struct rr_list link;
 	void (*ready)(struct rr_reply_cache_waiter *);
 };
 
 enum rr_reply_cache_verdict {
-	RR_REPLY_CACHE_NEW,     /* execute it, then rr_reply_cache_complete */
-	RR_REPLY_CACHE_DONE,    /* send rr_reply_cache_reply, then rr_reply_cache_put */
-	RR_REPLY_CACHE_WAIT,    /* the waiter is called, then as DONE */
-	RR_REPLY_CACHE_REFUSED, /* no room: it must not be executed */
+	/* execute the Call, then call rr_reply_cache_complete */
+	RR_REPLY_CACHE_NEW,
+	/* send the reply from rr_reply_cache_reply, then call rr_reply_cache_put */
+	RR_REPLY_CACHE_DONE,
+	/* wait until the waiter's @ready is called, then continue as for DONE */
+	RR_REPLY_CACHE_WAIT,
+	RR_REPLY_CACHE_REFUSED, /* there is no memory; the Call must not be executed */
 };
 
-/* Initializes an empty cache.  -EINVAL: the size is too small. */
+/* Initializes an empty cache.  Returns 0, or -EINVAL if the size is too small. */
 int rr_reply_cache_init(struct rr_reply_cache *,
                         const struct rr_reply_cache_options *) RR_MUST_CHECK;
-/* Changes the size.  -EINVAL; -EBUSY after the first Call. */
+/* Changes the size.  Returns 0, -EINVAL if @bytes is too small, or -EBUSY after the
+ * first Call. */
 int rr_reply_cache_set_bytes(struct rr_reply_cache *, size_t bytes) RR_MUST_CHECK;
-/* Frees all entries; none is held. */
+/* Frees all entries.  No entry may be held. */
 void rr_reply_cache_fini(struct rr_reply_cache *);
 
 /* The origin of a Call. */
@@ -99,10 +107,10 @@ struct rr_reply_cache_from {
 uint64_t rr_reply_cache_connection(struct rr_reply_cache *);
 
 /*
- * Looks up a Call that was received.  @w is lent until its function was called, or
- * until rr_reply_cache_leave; the other parameters are borrowed.  @ret_entry is NULL if
- * there is nothing to give back: with REFUSED, or with NEW if there is no cache, where
- * rr_reply_cache_complete takes NULL.
+ * Looks up a received Call.  @w is lent until its function is called or
+ * rr_reply_cache_leave returns; the other parameters are borrowed.  @ret_entry becomes
+ * NULL if there is nothing to release: with REFUSED, or with NEW if there is no cache;
+ * rr_reply_cache_complete accepts NULL.
  */
 typedef enum rr_reply_cache_verdict
 rr_reply_cache_begin_fn(struct rr_reply_cache *, const struct rr_reply_cache_from *from,
@@ -110,21 +118,21 @@ rr_reply_cache_begin_fn(struct rr_reply_cache *, const struct rr_reply_cache_fro
                         unsigned n_args, struct rr_reply_cache_waiter *w, rr_time now,
                         struct rr_reply_cache_entry **ret_entry);
 rr_reply_cache_begin_fn rr_reply_cache_begin;
-/* Does the same for a Call that is remembered only while it is executed. */
+/* Does the same for a Call that is remembered only during its execution. */
 rr_reply_cache_begin_fn rr_reply_cache_begin_briefly;
-/* Stores the result of the request that was executed, and releases the entry. */
+/* Stores the result of the request that was executed, and releases its entry. */
 void rr_reply_cache_complete(struct rr_reply_cache *, struct rr_reply_cache_entry *,
                              const struct rr_rpc_reply *,
                              const struct rr_piece *results, unsigned n, rr_time now);
-/* Returns the number of pieces of the stored results, at most RPCRDMA_MAX_PIECES, which
- * are lent until rr_reply_cache_put.  @ret gets the status, under the XID that equal
- * Calls have in common. */
+/* Returns the stored results: the number of pieces, at most RPCRDMA_MAX_PIECES.  The
+ * pieces are lent until rr_reply_cache_put.  Sets @ret to the stored status and to the
+ * XID, which is the same in equal Calls. */
 unsigned rr_reply_cache_reply(const struct rr_reply_cache_entry *,
                               struct rr_rpc_reply *ret, struct rr_piece *ret_results);
 void rr_reply_cache_put(struct rr_reply_cache *, struct rr_reply_cache_entry *,
                         rr_time now);
-/* Releases the entry without waiting any longer.  If the function of @w was called
- * before, its effects may still follow. */
+/* Releases the entry of a repetition that no longer waits.  If @w's function has
+ * already been called, the notification it sent may still arrive. */
 void rr_reply_cache_leave(struct rr_reply_cache *, struct rr_reply_cache_entry *,
                           struct rr_reply_cache_waiter *w, rr_time now);
 

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A server's object for calls to one of its clients.               [v2 §4.5]
+ * A server's object for calls to one of its clients.  [v2 §4.5]
  *
- * Normal path: the object is made from a request and borrows the link of the request's
- * session.  Its calls are handled as a client's (calls.c).  The session is kept open
+ * Normal path: the object is made from a request, and borrows the link of the request's
+ * session.  Its calls are handled like a client's (calls.c).  The session is kept open
  * while such an object uses it.
  *
- * Failure: a server does not connect.  When the session has ended, its calls come back
- * and wait.  Only the upper layer can identify a client; it names another request of
- * the same client, and the calls are sent there under their old XIDs.  A call that has
- * waited for retry_ns ends with -EHOSTUNREACH [v2 §4.5.5].
+ * Failure: a server does not connect to clients.  When the session has ended, its calls
+ * return to the object and wait.  Only the upper layer can identify a client.  It names
+ * another request from the same client, and the calls are sent on that request's
+ * connection under their old XIDs.  A call that has waited for retry_ns ends with
+ * -EHOSTUNREACH [v2 §4.5.5].
  *
- * Calls on an old connection stay there as long as it exists: if a transaction was sent
- * on two connections, both could execute it.
+ * Calls outstanding on an old connection are not moved while that connection exists: if
+ * a call was sent on two connections, the client could execute it twice.
  */
 #include <stdlib.h>
 
@@ -21,7 +22,7 @@
 
 struct reverse {
 	struct rpcrdma_conn conn;
-	struct rr_session *session; /* session whose link it uses; or NULL */
+	struct rr_session *session; /* session whose link is used; or NULL */
 	struct rr_list on_session;
 };
 
@@ -36,12 +37,12 @@ static void ignore_reply(struct rpcrdma_conn *c)
 {
 }
 
-/* absence_ns limits the time. */
+/* Does nothing: calls wait for another session, up to absence_ns. */
 static void ignore_wait(struct rpcrdma_conn *c)
 {
 }
 
-/* -- sessions come and go -------------------------------------------------- */
+/* -- binding to sessions --------------------------------------------------- */
 
 static void bind_session(struct reverse *r, struct rr_session *s)
 {
@@ -75,7 +76,7 @@ void rr_reverse_lost(struct rr_session *s, int error, const char *reason)
 
 		unbind_session(r);
 		rr_calls_unlink(&r->conn, error ? error : -ECONNRESET, reason);
-		rr_calls_submit(&r->conn); /* calls that came back wait */
+		rr_calls_submit(&r->conn); /* the returned calls wait */
 	}
 }
 
@@ -100,14 +101,15 @@ static const struct rr_calls_ops reverse_ops = {
         .free = free_reverse,
 };
 
-/* Finds the session that received @q, if it can carry calls. */
+/* Finds the session that received @q.  Returns 0, -EINVAL if @q was received by a
+ * client, or -ENOTCONN if the session can no longer send calls. */
 static int session_of_request(const struct rpcrdma_request *q, struct rr_session **ret)
 {
 	struct rr_dispatch *dispatch = rr_request_dispatch(q);
 	struct rr_link *l = dispatch->link;
 
 	if (!l->server)
-		return -EINVAL; /* a client has its own connection */
+		return -EINVAL; /* a client uses its own connection instead */
 	if (rr_link_is_lost(l) || rr_link_was_closed(l))
 		return -ENOTCONN;
 	*ret = rr_container_of(dispatch, struct rr_session, dispatch);

@@ -9,8 +9,8 @@
 #include "rpc/reserve.h"
 
 enum {
-	GRACE_MS = 500,  /* for a handshake, see find_victim */
-	STUCK_MS = 2000, /* without progress of a reply */
+	GRACE_MS = 500,  /* time for a handshake, see find_victim */
+	STUCK_MS = 2000, /* time without progress in sending a reply */
 };
 
 /* -- events ---------------------------------------------------------------- */
@@ -46,7 +46,7 @@ bool rr_session_is_busy(const struct rr_session *s)
 	return s->dispatch.requests || info.calls;
 }
 
-/* Closes a session that a closing listener has been waiting for. */
+/* Closes the session if the listener is closing and the session is no longer busy. */
 static void close_if_settled(struct rr_session *s)
 {
 	if (s->listener->closing && !rr_session_is_busy(s))
@@ -71,7 +71,8 @@ static void session_request(struct rr_link *l, struct rr_request *r)
 	rr_dispatch_begin(l, r);
 }
 
-/* The connection is in use without a request. */
+/* Called when the connection is used without a request.  Makes the session the newest
+ * one of its kind. */
 static void session_touched(struct rr_dispatch *dispatch)
 {
 	struct rr_session *s = rr_container_of(dispatch, struct rr_session, dispatch);
@@ -79,7 +80,8 @@ static void session_touched(struct rr_dispatch *dispatch)
 	rr_crowd_move(&s->listener->crowd, &s->guest, s->guest.kind);
 }
 
-/* From now on all Receives are posted: the connection pays for the rest of them. */
+/* Reserves the memory for the connection's other Receives, because all Receives are
+ * posted from now on. */
 static void session_heard(struct rr_link *l)
 {
 	struct rr_session *s = l->owner;
@@ -107,7 +109,8 @@ static void session_call_done(struct rr_link *l, struct rr_call *m)
 	close_if_settled(s);
 }
 
-/* A handler that still holds a request may be waiting for a call that came back. */
+/* Returns the outstanding calls in the reverse direction to their objects, because a
+ * handler that has not replied may be waiting for such a call. */
 static void session_lost(struct rr_link *l)
 {
 	rr_reverse_lost(l->owner, rr_link_error(l), l->why);
@@ -144,7 +147,8 @@ static const struct rr_link_owner_ops session_ops = {
         .closed = session_closed,
 };
 
-/* Before its first Call, a connection has no more time than for the handshake. */
+/* Returns how long the session may be idle.  Before the first Call, this is at most the
+ * time allowed for the handshake. */
 static rr_time idle_limit(const struct rr_session *s)
 {
 	const struct rpcrdma_conn_options *o = &s->listener->config.o;
@@ -160,8 +164,9 @@ static void check_idle(struct rr_timer *t)
 	struct rpcrdma_listener *l = s->listener;
 	rr_time until = rr_after(s->dispatch.active, idle_limit(s));
 
-	/* An object for calls in reverse keeps the session open [v2 §4.5.5], and so
-	 * does an outstanding call, wherever its object is now. */
+	/* An object for calls in the reverse direction keeps the session open
+	 * [v2 §4.5.5].  So does an outstanding call, even if its object now uses
+	 * another session. */
 	if (!rr_session_is_busy(s) && rr_list_empty(&s->reverses) &&
 	    l->engine->now >= until) {
 		rr_link_close(s->link, -ETIMEDOUT);
@@ -169,7 +174,8 @@ static void check_idle(struct rr_timer *t)
 	}
 	if (until <= l->engine->now)
 		until = rr_after(l->engine->now, idle_limit(s));
-	/* The timer has just fired, so there is room in the heap. */
+	/* Cannot fail, because the timer has just fired and its place in the heap is
+	 * free. */
 	(void)!rr_timer_set(&l->engine->timers, &s->idle_timer, until);
 }
 
@@ -180,7 +186,7 @@ static struct rr_session *session_of_guest(const struct rr_guest *g)
 	return rr_container_of((uintptr_t)g, struct rr_session, guest);
 }
 
-/* Returns false if a call in reverse may be under execution. */
+/* Returns false if the client may be executing a call in the reverse direction. */
 static bool session_may_go(const struct rr_guest *g)
 {
 	struct rr_conn_info info;
@@ -189,7 +195,7 @@ static bool session_may_go(const struct rr_guest *g)
 	return !info.calls;
 }
 
-/* Returns whether the peer does not receive the replies, while no handler has a
+/* Returns true if the peer does not receive the replies, while no handler has a
  * request. */
 static bool session_is_stuck(const struct rr_guest *g)
 {
@@ -200,11 +206,12 @@ static bool session_is_stuck(const struct rr_guest *g)
 }
 
 /*
- * Returns the oldest session that never became ready; else the one that has been idle
- * longest; else one that is stuck.  A session that has just begun is spared if some
- * address has more idle sessions than any has new ones.  Otherwise clients that are
- * fast to become ready, and connect again and again, would displace all that need
- * longer.
+ * Finds a session to close: the oldest one that never became ready, otherwise the one
+ * that has been idle longest, otherwise one that is stuck.  A session that has just
+ * begun is spared if some address has more idle sessions than any address has new ones.
+ * Otherwise clients that become ready quickly, and connect again and again, would
+ * displace all clients that need longer.  Considers only sessions from address @from,
+ * unless NULL.
  */
 static struct rr_session *find_victim(const struct rpcrdma_listener *l,
                                       const struct sockaddr_storage *from)
@@ -241,7 +248,8 @@ static bool evict_session(struct rpcrdma_listener *l, struct rr_session *s)
 	return true;
 }
 
-/* Makes room for one more session from @peer; returns false if there is none. */
+/* Closes other sessions if there are too many for one more from @peer.  Returns false
+ * if there are still too many. */
 static bool make_session_room(struct rpcrdma_listener *l,
                               const struct sockaddr_storage *peer)
 {
@@ -273,7 +281,8 @@ static struct rr_session *new_session(struct rpcrdma_listener *l)
 	return s;
 }
 
-/* Adds a session whose link was accepted, or closes it. */
+/* Adds a session whose link was accepted, or closes the session if there are too
+ * many. */
 static void admit_session(struct rr_session *s)
 {
 	struct rpcrdma_listener *l = s->listener;

@@ -4,7 +4,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-/* -- notes ----------------------------------------------------------------- */
+/* -- entries --------------------------------------------------------------- */
 
 static struct rr_version_key key_of(const struct sockaddr *sa)
 {
@@ -37,7 +37,7 @@ static size_t find_version_entry(const struct rr_version_cache *v,
 	return i;
 }
 
-/* Returns the entry of @sa if it has not expired, or NULL. */
+/* Returns the entry for @sa, or NULL if there is none or it has expired. */
 static const struct rr_version_entry *
 known_entry(const struct rr_version_cache *v, const struct sockaddr *sa, rr_time now)
 {
@@ -57,7 +57,8 @@ static void forget_server(struct rr_version_cache *v, const struct sockaddr *sa)
 		v->entry[i].until = 0;
 }
 
-/* Returns the entry of @sa; a new one replaces the one that expires first. */
+/* Returns the entry for @sa, adding it if necessary.  A new entry replaces the one that
+ * expires first. */
 static struct rr_version_entry *entry_for(struct rr_version_cache *v,
                                           const struct sockaddr *sa, rr_time now,
                                           rr_time keep_ns)
@@ -85,12 +86,13 @@ unsigned rr_version_cache_ask(const struct rr_version_cache *v,
 {
 	const struct rr_version_entry *n = known_entry(v, sa, now);
 
-	/* If the user allows version 2 only, it is offered nevertheless. */
+	/* Version 2 is offered even to a server without it if the user allows only
+	 * version 2. */
 	return n && n->no_two && (wanted & RR_CONN_V1) ? (unsigned)RR_CONN_V1 : wanted;
 }
 
-/* [V7] asks to remember this when the connection is lost then; it is as true when the
- * connection goes on in version 1. */
+/* Records that the server lacks version 2.  [V7] requires this when the connection is
+ * then lost; it is equally true when the connection continues in version 1. */
 static void remember_refusal(struct rr_version_cache *v, const struct sockaddr *sa,
                              rr_time now, rr_time keep_ns)
 {
@@ -127,7 +129,7 @@ static enum rr_version_next learn_unanswered(struct rr_version_cache *v,
 	struct rr_version_entry *n;
 
 	if (e->error == -ENOMEM || e->error == -ECANCELED)
-		return RR_VERSION_USUAL; /* caused by this end */
+		return RR_VERSION_USUAL; /* caused locally */
 	n = entry_for(v, sa, now, keep_ns);
 	n->no_two = n->no_two || ++n->failures == RR_VERSION_CACHE_FAILURES;
 	if (e->wanted & RR_CONN_V1 || !n->no_two)

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The version of RPC-over-RDMA to begin with: what an engine remembers of servers, and
- * what the end of a connection reveals about versions.  No I/O, no clock, no memory but
- * the table itself.                                        [v2 §4.2.3, V5, V7]
+ * The version of RPC-over-RDMA in which to begin a connection: what an engine remembers
+ * about servers, and what it learns from the end of a connection.  This module uses no
+ * I/O, no clock, and no memory except the table.  [v2 §4.2.3, V5, V7]
  *
- * Normal path: rr_version_cache_ask before each attempt to connect,
- * rr_version_cache_ready when calls can be sent, rr_version_cache_learn when the
- * attempt or the connection has ended.  The latter also returns whether another attempt
- * makes sense.
+ * Normal path: call rr_version_cache_ask before each attempt to connect,
+ * rr_version_cache_ready when calls can be sent, and rr_version_cache_learn when the
+ * attempt or the connection has ended.  rr_version_cache_learn also returns whether
+ * another attempt makes sense.
  *
  * A server is known to lack version 2 if it sent RDMA2_ERR_VERS, or if twice in a row
- * it did not answer the first message or closed the connection then.  A single time may
- * be a restart.  Connections begin with version 1 then, until the entry expires or the
- * server has used version 2.
+ * it did not answer the first message or closed the connection instead.  A single such
+ * failure may be caused by a restart of the server.  Later connections to this server
+ * begin with version 1, until the entry expires or the server has used version 2.
  *
- * Negotiation terminates: every attempt offers fewer versions or counts a failure, and
- * a single offered version is final.
+ * Negotiation terminates, because every attempt offers fewer versions or counts a
+ * failure, and a single offered version is final.
  */
 #ifndef RR_RPC_VERSION_CACHE_H
 #define RR_RPC_VERSION_CACHE_H
@@ -26,7 +26,7 @@
 
 enum {
 	RR_VERSION_CACHE_MAX =
-	        64, /* servers; the entry that expires first makes room */
+	        64, /* servers; when full, the entry that expires first is replaced */
 	RR_VERSION_CACHE_FAILURES = 2,
 };
 
@@ -39,7 +39,7 @@ struct rr_version_key {
 
 struct rr_version_entry {
 	struct rr_version_key key;
-	unsigned failures; /* first messages without an answer, in a row */
+	unsigned failures; /* consecutive first messages without an answer */
 	bool no_two;
 	rr_time until; /* 0: unused */
 };
@@ -50,8 +50,8 @@ struct rr_version_cache {
 
 /* How a connection ended. */
 struct rr_version_end {
-	unsigned wanted; /* allowed by the user, enum rr_conn_versions */
-	unsigned asked;  /* offered: the result of rr_version_cache_ask */
+	unsigned wanted; /* versions allowed by the user, enum rr_conn_versions */
+	unsigned asked;  /* versions offered, from rr_version_cache_ask */
 	bool open;     /* the transport was connected, and the first message was sent */
 	bool ready;    /* calls could be sent */
 	bool answered; /* as in struct rr_conn_info */
@@ -61,17 +61,18 @@ struct rr_version_end {
 };
 
 enum rr_version_next {
-	RR_VERSION_USUAL,   /* unrelated to versions: as after any loss */
-	RR_VERSION_AGAIN,   /* the negotiation goes on with the next attempt */
+	RR_VERSION_USUAL,   /* not related to versions: reconnect as after any loss */
+	RR_VERSION_AGAIN,   /* another attempt continues the negotiation */
 	RR_VERSION_REFUSED, /* the server supports none of the allowed versions */
 	/* The server does not answer in version 2, and version 1 is not allowed. */
 	RR_VERSION_SILENT,
 };
 
-/* Returns the versions that the next connection to @sa offers, out of @wanted. */
+/* Returns the versions, a subset of @wanted, that the next connection to @sa must
+ * offer. */
 unsigned rr_version_cache_ask(const struct rr_version_cache *,
                               const struct sockaddr *sa, unsigned wanted, rr_time now);
-/* Notes that calls can be sent in @version over a connection that offered @asked.
+/* Records that calls can be sent in @version over a connection that offered @asked.
  * Entries are kept for @keep_ns. */
 void rr_version_cache_ready(struct rr_version_cache *, const struct sockaddr *sa,
                             unsigned asked, uint32_t version, rr_time now,
