@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Joins the calls of a connection with flavors that protect them: provides what a
- * flavor needs of the connection, and plugs RPCSEC_GSS in. */
+/* Connects a connection's calls with the security flavors that protect them: implements
+ * the operations that a flavor needs from the connection, and offers RPCSEC_GSS. */
 #include "gss/gss_client.h"
 #include "rpc/calls.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* AUTH_SYS bodies, and the text for a status. [RFC 5531 appendix A] */
+/* Encodes and decodes AUTH_SYS bodies, and describes statuses. [RFC 5531 appendix A] */
 #include <rpcrdma/rpcrdma.h>
 
 #include <string.h>

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls that block until they have ended.
+ * Blocking calls.
  *
- * Normal path: the thread that runs the engine runs it until its call has ended.  Every
- * other thread posts its call to the engine, and sleeps until the done function has
- * copied the results.  If no thread has called rpcrdma_engine_process, the first one
- * that calls runs the engine for all, and another one takes over when its call has
- * ended.
+ * Normal path: a calling thread that runs the engine does so until its call has ended.
+ * Every other calling thread posts its call to the engine, and sleeps until the done
+ * function has copied the results.  If no thread has called rpcrdma_engine_process, the
+ * first calling thread runs the engine for all; when its call has ended, another one
+ * takes over.
  *
- * Failure: a call that was posted does not begin while nobody runs the engine.  When
- * its timeout has passed it is left to the engine.  A call that has begun uses memory
- * of the caller, and is always waited for.
+ * Failure: a posted call does not begin while no thread runs the engine.  If the call's
+ * timeout passes before that, the thread returns and the engine frees the call later.
+ * A call that has begun uses the caller's memory, so the thread always waits for it.
  *
  * Invariant: if calls are posted and no thread runs the engine, one of the sleeping
- * threads has been woken to do it.
+ * threads has been woken to run it.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -24,20 +24,21 @@
 
 struct sync_call {
 	struct rr_post post;
-	struct rr_list waiting; /* in the engine's list */
+	struct rr_list waiting; /* node in the engine's list */
 	struct rpcrdma_engine *engine;
-	struct rpcrdma_conn *conn; /* may be gone when the call is done */
+	struct rpcrdma_conn *conn; /* may have been freed when the call is done */
 	struct rpcrdma_call_options o;
 	rr_time deadline;
 	void *results;
 	size_t size;
 	struct rpcrdma_reply reply;
 	pthread_cond_t cond;
-	bool begun, left, done; /* guarded by the engine's sync_lock */
+	/* guarded by the engine's sync_lock; @left: timed out before it began */
+	bool begun, left, done;
 };
 
-/* A result in the library's memory is not valid after done; its destination was too
- * small. */
+/* Returns -EOVERFLOW if a result was too large for its destination, and so was put in
+ * the library's memory, which is not valid after the done function. */
 static int check_dests(const struct rpcrdma_reply *r)
 {
 	int err = 0;
@@ -113,7 +114,7 @@ static void free_sync(struct sync_call *s)
 
 /* -- running the engine ---------------------------------------------------- */
 
-/* The lock is held. */
+/* Wakes the next sleeping thread.  The caller must hold the lock. */
 static void wake_next(struct rpcrdma_engine *e)
 {
 	struct rr_list *n = rr_list_first(&e->sync_calls);
@@ -133,12 +134,13 @@ static bool is_done(struct sync_call *s)
 	return done;
 }
 
-/* Runs the engine, which was entered, until the call has ended. */
+/* Runs the engine until the call has ended.  This thread must have entered the
+ * engine. */
 static void run_to_end(struct sync_call *s)
 {
 	struct rpcrdma_engine *e = s->engine;
 
-	while (!is_done(s)) /* a wait that fails must not leave the call */
+	while (!is_done(s)) /* go on if waiting fails: the call must end */
 		(void)rr_engine_turn(e, -1);
 	pthread_mutex_lock(&e->sync_lock);
 	rr_engine_leave(e);
@@ -146,7 +148,7 @@ static void run_to_end(struct sync_call *s)
 	pthread_mutex_unlock(&e->sync_lock);
 }
 
-/* -- waiting for the thread that does -------------------------------------- */
+/* -- waiting for the thread that runs the engine --------------------------- */
 
 static void begin_posted(struct rr_post *p)
 {
@@ -166,7 +168,7 @@ static void begin_posted(struct rr_post *p)
 		end_waiting(s);
 }
 
-/* Sleeps until it is woken; the call is left if it has not begun in time. */
+/* Sleeps until this thread is woken.  Sets @left if the call has not begun in time. */
 static void sleep_once(struct sync_call *s)
 {
 	const struct timespec at = {.tv_sec = (time_t)(s->deadline / RR_SEC(1)),
@@ -180,7 +182,8 @@ static void sleep_once(struct sync_call *s)
 	s->left = err && !s->begun;
 }
 
-/* Returns false if the call has not begun in time; the engine frees it then. */
+/* Waits for a posted call.  Returns false if the call has not begun in time; the engine
+ * then frees it. */
 static bool wait_posted(struct sync_call *s)
 {
 	struct rpcrdma_engine *e = s->engine;
@@ -199,12 +202,12 @@ static bool wait_posted(struct sync_call *s)
 	}
 	done = s->done;
 	rr_list_del(&s->waiting);
-	wake_next(e); /* this thread may have been woken in its place */
+	wake_next(e); /* the wake-up may have been sent to this thread */
 	pthread_mutex_unlock(&e->sync_lock);
 	return done;
 }
 
-/* -- both ------------------------------------------------------------------ */
+/* -- the public function --------------------------------------------------- */
 
 static bool run_sync(struct sync_call *s)
 {

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A client's connection: makes a link, and another one when it is lost.
+ * A client's connection: makes a link, and another one when the link is lost.
  *
- * Normal path: rpcrdma_connect resolves the name, and an attempt runs in the loop.  The
- * link becomes ready and takes the calls that wait (calls.c).  If a program is named
- * instead of a port, rpcbind is asked before each link (lookup.h), since a restarted
- * server may have another port.
+ * Normal path: rpcrdma_connect resolves the name, and an attempt to connect runs in the
+ * loop.  When the link is ready, the waiting calls are sent (calls.c).  If the user
+ * names a program instead of a port, rpcbind is asked for the port before each link
+ * (lookup.h), because a restarted server may use another port.
  *
- * If a server closes the connection in order, and no call is outstanding or expected in
- * reverse, the client connects again with the next call.
+ * If a server closes the connection in an orderly way, and no call is outstanding or
+ * expected in the reverse direction, the client connects again with the next call.
  *
- * Failure: another link is made after a back-off with jitter.  If nothing was received
- * from the server for retry_ns, all calls that wait end with -EHOSTUNREACH.
+ * Failure: another link is made after a back-off with jitter.  If nothing has been
+ * received from the server for retry_ns, all waiting calls end with -EHOSTUNREACH.
  *
  * Attempts that only find out the server's version (version_cache.h) are part of
  * connecting: their failures are not reported, and no_reconnect does not forbid them.
- * Few of them happen in a row.  If a name has several addresses, an attempt tries each.
+ * Their number in a row is limited.  If a name has several addresses, an attempt tries
+ * each.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,28 +35,33 @@ enum { MAX_NEGOTIATION_FAILURES = 4, MAX_ORPHANS = 8, SAME_ADDRESS = 2, NFS = 10
 struct client {
 	struct rpcrdma_conn conn;
 	struct rr_link_config config;
-	struct addrinfo *addrs, *addr, *next_addr; /* all; of this link; of the next */
-	struct rr_timer retry_timer;               /* begins the next attempt */
-	char *find_host;                           /* to ask its rpcbind; or NULL */
-	struct rr_lookup *lookup;          /* of the port, in progress; or NULL */
-	struct rr_version_cache *versions; /* shared with the engine's other clients */
+	/* @addrs: all; @addr: the link's; @next_addr: the next link's */
+	struct addrinfo *addrs, *addr, *next_addr;
+	struct rr_timer retry_timer; /* starts the next attempt */
+	/* host whose rpcbind to ask for the port; or NULL */
+	char *find_host;
+	/* look-up of the port in progress; or NULL */
+	struct rr_lookup *lookup;
+	struct rr_version_cache *versions; /* shared by the engine's clients */
 	rpcrdma_conn_event_fn *event;
 	void *arg;
-	unsigned failures;    /* in a row, for the back-off */
-	rr_time silent_since; /* RR_TIME_NEVER while the server answers */
-	rr_time ready_at;     /* when the link became ready */
-	unsigned asked;       /* versions offered by this link, enum rr_conn_versions */
-	unsigned negotiation_failures; /* failures of a negotiation, in a row */
+	unsigned failures; /* consecutive failures, for the back-off */
+	/* when the server stopped answering; RR_TIME_NEVER = it answers */
+	rr_time silent_since;
+	rr_time ready_at; /* when the link became ready */
+	unsigned asked;   /* versions offered by this link, enum rr_conn_versions */
+	unsigned negotiation_failures; /* consecutive failures of a negotiation */
 	bool had_two;                  /* the server has used version 2 */
 	bool resting;                  /* connects again with the next call */
-	struct rr_list orphans;        /* struct callee of links left to handlers */
+	/* list of struct callee: lost links whose requests handlers still have */
+	struct rr_list orphans;
 };
 
-/* The requests of one link, if the client has callbacks.  Each link has its own, since
- * handlers may hold requests of an earlier one. */
+/* The requests of one link, if the client has callbacks.  Each link has its own callee,
+ * because handlers may still have requests from an earlier link. */
 struct callee {
 	struct rr_dispatch dispatch;
-	struct rr_list orphan; /* in the client's list */
+	struct rr_list orphan; /* node in client.orphans */
 };
 
 static struct client *client_of(struct rpcrdma_conn *c)
@@ -63,7 +69,7 @@ static struct client *client_of(struct rpcrdma_conn *c)
 	return rr_container_of(c, struct client, conn);
 }
 
-/* -- links come and go ----------------------------------------------------- */
+/* -- events and attempts --------------------------------------------------- */
 
 static void report_event(struct client *t, int error, bool final)
 {
@@ -81,7 +87,7 @@ static void give_up_client(struct client *t, int error)
 	report_event(t, error, true);
 }
 
-/* Notes that the server answers. */
+/* Records that the server answers. */
 static void note_reply(struct rpcrdma_conn *c)
 {
 	client_of(c)->silent_since = RR_TIME_NEVER;
@@ -95,11 +101,13 @@ static rr_time back_off_time(struct client *t)
 	for (unsigned i = 1; i < t->failures && d < t->config.o.reconnect_max_ns; i++)
 		d *= 2;
 	d = RR_MIN(d, t->config.o.reconnect_max_ns);
-	/* +-25 %: the clients of a server should not all reconnect at the same time. */
+	/* The random part is +-25 %, so that a server's clients do not all reconnect at
+	 * the same time. */
 	return d - d / 4 + rr_rng_below(&t->conn.engine->rng, d / 2 + 1);
 }
 
-/* @negotiating: the failed link is part of an attempt that the user sees as one. */
+/* Plans the next attempt.  @negotiating: the failed link was part of a negotiation,
+ * which is a single attempt for the user. */
 static void plan_reconnect(struct client *t, int error, bool negotiating)
 {
 	struct rpcrdma_conn *c = &t->conn;
@@ -111,14 +119,15 @@ static void plan_reconnect(struct client *t, int error, bool negotiating)
 	if (t->silent_since == RR_TIME_NEVER)
 		t->silent_since = now;
 	if ((t->config.o.no_reconnect && !negotiating) || error == -EPROTONOSUPPORT ||
-	    error == -EACCES) { /* the identities of both ends will not change */
+	    /* the identities of client and server will not change */
+	    error == -EACCES) {
 		give_up_client(t, error);
 		return;
 	}
 	if (t->config.o.retry_ns != UINT64_MAX &&
 	    now - t->silent_since >= t->config.o.retry_ns) {
 		rr_calls_end_waiting(c, -EHOSTUNREACH);
-		t->silent_since = now; /* later calls have retry_ns again */
+		t->silent_since = now; /* later calls get the full retry_ns */
 	}
 	t->failures++;
 	delay = back_off_time(t);
@@ -133,8 +142,8 @@ static void plan_reconnect(struct client *t, int error, bool negotiating)
 		report_event(t, error, false);
 }
 
-/* Returns whether the connection is wanted without a call: to receive calls or messages
- * of extensions. */
+/* Returns true if the client must reconnect at once, not with the next call: for calls,
+ * or to receive calls or extension messages. */
 static bool connection_is_needed(const struct client *t)
 {
 	const struct rpcrdma_conn *c = &t->conn;
@@ -143,8 +152,8 @@ static bool connection_is_needed(const struct client *t)
 	       t->config.o.n_extensions || t->config.o.no_reconnect;
 }
 
-/* Leaves the connection closed until the next call, since the server closed it in
- * order. */
+/* Leaves the connection closed until the next call, because the server closed it in an
+ * orderly way. */
 static void rest_client(struct client *t, int error)
 {
 	note_reply(&t->conn);
@@ -210,9 +219,9 @@ static const char *hopeless_reason(const struct client *t, enum rr_version_next 
 	return NULL;
 }
 
-/* Returns whether the link was ready and the server has sent something.  READY alone
- * proves nothing in version 1, where nothing is exchanged before.  A link that is lost
- * again and again does not count. */
+/* Returns true if the link was ready and the server has sent something.  Being ready
+ * proves nothing in version 1, which has no initial exchange.  Returns false if links
+ * to this address are lost again and again. */
 static bool link_was_useful(const struct client *t, const struct rr_link *l)
 {
 	struct rr_conn_info info;
@@ -221,7 +230,8 @@ static bool link_was_useful(const struct client *t, const struct rr_link *l)
 	return rr_link_was_ready(l) && info.answered && t->failures < SAME_ADDRESS;
 }
 
-/* An attempt ends when each address was tried; only the last failure is reported. */
+/* Tries the next address.  Returns false if each address has been tried, which ends the
+ * attempt; only the last failure is reported. */
 static bool try_another(struct client *t)
 {
 	return t->next_addr &&
@@ -246,8 +256,8 @@ static void plan_next_link(struct client *t, struct rr_link *l, int error,
 	rr_link_stats(l, &s);
 	s.connections_open = 0;
 	rr_stats_add(&t->conn.past, &s);
-	/* The server was reachable as long as the link lasted, with or without calls.
-	 * A link that ends as soon as it is ready proves nothing. */
+	/* The server was reachable while the link existed, with or without calls.  A
+	 * link that ends as soon as it is ready proves nothing. */
 	if (rr_link_was_ready(l) && now - t->ready_at >= t->config.o.reconnect_max_ns)
 		note_reply(&t->conn);
 	if (!error)
@@ -258,9 +268,9 @@ static void plan_next_link(struct client *t, struct rr_link *l, int error,
 		error = -EPROTONOSUPPORT;
 		reason = hopeless_reason(t, next);
 	}
-	/* Retry the same address: version entries are per address.  Another route could
-	 * also change our source address, by which the reply cache knows us. [v2
-	 * §4.5.5] */
+	/* Retry the same address, because version entries are per address.  Another
+	 * route could also change our source address, by which the reply cache
+	 * identifies us. [v2 §4.5.5] */
 	if (next == RR_VERSION_AGAIN || link_was_useful(t, l))
 		t->next_addr = t->addr;
 	rr_calls_unlink(&t->conn, error, reason);
@@ -305,7 +315,8 @@ static void orphan_closed(struct rr_link *l, int error, const char *reason)
 	leave_callee(l);
 }
 
-/* A lost link that belongs to handlers, which still hold its requests. */
+/* A lost link that no longer belongs to the client, because handlers still have its
+ * requests. */
 static const struct rr_link_owner_ops orphan_ops = {
         .request_done = rr_dispatch_end,
         .drop_requests = rr_dispatch_drop,
@@ -324,8 +335,9 @@ static unsigned count_orphans(const struct client *t)
 	return count;
 }
 
-/* Does not wait for handlers, since a handler may itself need the next link.  But if a
- * server often calls and disconnects, its handlers are waited for. */
+/* Plans the next link without waiting for handlers that have requests from the lost
+ * link, because a handler may itself need the next link.  If there are already
+ * MAX_ORPHANS such links, waits for the handlers. */
 static void link_lost(struct rr_link *l)
 {
 	struct client *t = client_of(l->owner);
@@ -353,7 +365,9 @@ static const struct rr_link_owner_ops client_ops = {
         .closed = link_closed,
 };
 
-/* Without callbacks no request arrives: the level is NONE, and conn answers. [R3] */
+/* Makes the object for requests from the server.  A client without callbacks needs
+ * none: its level of reverse-direction support is NONE, so conn refuses requests.
+ * [R3] */
 static int new_callee(struct client *t, struct rr_dispatch **ret)
 {
 	struct callee *c;
@@ -466,7 +480,7 @@ static void run_attempt(struct rr_timer *timer)
 	struct client *t = rr_container_of(timer, struct client, retry_timer);
 	int err;
 
-	/* The version is negotiated at the same port. */
+	/* The port does not change during a negotiation. */
 	if (t->find_host && !t->negotiation_failures) {
 		err = look_up_port(t);
 		if (err)
@@ -478,9 +492,10 @@ static void run_attempt(struct rr_timer *timer)
 		attempt_failed(t, err);
 }
 
-/* -- life of the connection ------------------------------------------------ */
+/* -- operations of the connection's object --------------------------------- */
 
-/* Begins an attempt if the client rests; otherwise one is planned already. */
+/* Starts an attempt if the client is resting; otherwise an attempt is already
+ * planned. */
 static void end_rest(struct rpcrdma_conn *c)
 {
 	struct client *t = client_of(c);
@@ -524,7 +539,7 @@ static const struct rr_calls_ops client_calls_ops = {
         .free = free_client,
 };
 
-/* -- what servers speak ---------------------------------------------------- */
+/* -- versions of servers --------------------------------------------------- */
 
 struct engine_versions {
 	struct rr_part part;
@@ -536,7 +551,7 @@ static void free_versions(struct rr_part *p)
 	free(rr_container_of(p, struct engine_versions, part));
 }
 
-/* All clients of an engine share what is known about servers. */
+/* Finds the version cache, which all clients of an engine share. */
 static int find_versions(struct rpcrdma_engine *e, struct rr_version_cache **ret)
 {
 	struct rr_part *p = rr_engine_find_part(e, free_versions);
@@ -585,7 +600,7 @@ int rpcrdma_connect(struct rpcrdma_engine *e, const char *host, const char *serv
 		t->find_host = strdup(host);
 		err = t->find_host ? 0 : -ENOMEM;
 	}
-	if (!err) /* the first attempt runs in the loop like all others */
+	if (!err) /* the first attempt runs in the loop, like all others */
 		err = rr_timer_set(&e->timers, &t->retry_timer, 0);
 	if (err) {
 		free_client(&t->conn);

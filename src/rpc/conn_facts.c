@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Facts about a connection, for its user. */
+/* Information about a connection for its user. */
 #include <stdio.h>
 
 #include "base/sized.h"

@@ -2,22 +2,24 @@
 /*
  * Dispatches requests to handlers.
  *
- * Normal path: admit checks the chunks against the procedure's binding before anything
- * is pulled.  begin decodes the RPC header and calls the handler.  The handler replies,
- * in any thread.  end frees what the request held.
+ * Normal path: rr_dispatch_admit checks the chunks against the procedure's binding
+ * before anything is pulled.  rr_dispatch_begin decodes the RPC header and calls the
+ * handler.  The handler replies, in any thread.  rr_dispatch_end frees the request's
+ * memory.
  *
- * Failure: errors of the transport are sent as RDMA2_ERROR, errors of RPC in a Reply.
- * If the connection is lost, a request stays valid until its handler has replied; that
+ * Failure: transport errors are reported by RDMA2_ERROR, and RPC errors in a Reply.  If
+ * the connection is lost, a request stays valid until its handler has replied; the
  * reply is discarded.
  *
- * Requests that are executed once go through the service's reply cache (once.h).  The
- * result is stored before it is sent, and so outlives the connection.  A Call that is
- * repeated while the first one is executed waits, at most as long as its connection
- * exists.
+ * Requests that must not be executed twice use the service's reply cache (once.h).  The
+ * result is stored before it is sent, so it is kept even if the connection is lost.  A
+ * repetition of a Call that is being executed waits for the result, at most until the
+ * repetition's connection ends.
  *
- * Memory: a request that is admitted has reserved all that it can need (reserve.h); the
- * others wait in order.  Only the beginning of a Special Call has been pulled by then;
- * a refusal for what it contains is sent without the rest.
+ * Memory: a request is admitted when all the memory that it can need has been reserved
+ * (reserve.h); other requests wait in order.  Before that, only the beginning of a
+ * Special Call has been pulled.  If the Call is refused because of its beginning, the
+ * rest is not pulled.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +30,7 @@
 #include "rpc/place.h"
 #include "rpc/reserve.h"
 
-/* The holder's turn has come. */
+/* Serves the connection's claims in the engine's thread. */
 static void continue_holder(struct rr_post *p)
 {
 	rr_holder_woken(&rr_container_of(p, struct rr_dispatch, wake)->holder);
@@ -68,8 +70,8 @@ void rr_dispatch_fini(struct rr_dispatch *s)
 /* -- admission ------------------------------------------------------------- */
 
 /*
- * Checks what the Requester offers against the binding.  Code 0: admitted.
- *                                            [v2 §7.3.1, §7.3.2; K12, K13, E11]
+ * Checks the chunks that the Requester offers against the binding.  Returns code 0 if
+ * the request may be admitted.  [v2 §7.3.1, §7.3.2; K12, K13, E11]
  */
 static struct rr_error check_binding(const struct rpcrdma_procedure *p,
                                      const struct rr_request *r)
@@ -96,8 +98,8 @@ static void free_own_sinks(struct own_sinks *s)
 	free(s);
 }
 
-/* The handler of a pass-through service may keep the items, so each has a block from
- * malloc. */
+/* Admits a request to a pass-through service.  The service's handler may keep the
+ * items, so each item has a block from malloc. */
 static void admit_passthrough(struct rpcrdma_request *q)
 {
 	static const struct rr_error no_memory = {.code = RDMA2_ERR_SYSTEM};
@@ -126,7 +128,7 @@ static void admit_passthrough(struct rpcrdma_request *q)
 
 /* -- answering ------------------------------------------------------------- */
 
-/* Sends the error code of an extension. */
+/* Refuses the request with the extension's error code in q->code. */
 static void send_refusal(struct rpcrdma_request *q)
 {
 	const struct rr_error e = {.code = q->code};
@@ -168,8 +170,8 @@ static void give_up_request(struct rpcrdma_request *q, int error)
 }
 
 /* Protects the results as the security context requires.  Returns false if no Reply may
- * be sent.  Results that are not XDR would fail again with each repetition, so these
- * are answered. */
+ * be sent.  Results that are not valid XDR are replaced by SYSTEM_ERR, because
+ * protecting them would fail again for each repetition. */
 static bool protect_results(struct rpcrdma_request *q)
 {
 	struct rr_acceptor_job *a = q->gss;
@@ -231,7 +233,7 @@ static void answer_posted(struct rr_post *p)
 		rr_request_send_answer(q);
 }
 
-/* -- the answer ------------------------------------------------------------ */
+/* -- handlers' answers ----------------------------------------------------- */
 
 static int deliver_answer(struct rpcrdma_request *q)
 {
@@ -304,9 +306,9 @@ int rpcrdma_request_extension_error(struct rpcrdma_request *q, uint32_t code)
 	return deliver_answer(q);
 }
 
-/* -- beginning ------------------------------------------------------------- */
+/* -- execution ------------------------------------------------------------- */
 
-/* The arguments follow the RPC header in the first piece. */
+/* Describes the arguments, which begin after the RPC header in the first piece. */
 static void set_args(struct rpcrdma_request *q, size_t header)
 {
 	const struct rr_request *r = q->r;
@@ -322,7 +324,8 @@ static void set_args(struct rpcrdma_request *q, size_t header)
 	}
 }
 
-/* Makes the checks of RPC that precede the handler. */
+/* Decodes and checks the RPC header.  Returns its length or a negative errno, and sets
+ * @ret->status if the Call must be refused. */
 static int check_rpc(struct rpcrdma_request *q, struct rr_rpc_reply *ret)
 {
 	const struct rr_service_passthrough *pass = q->dispatch->service->pass;
@@ -364,7 +367,8 @@ static void call_handler(struct rpcrdma_request *q)
 	}
 	if (q->proc->execute_once) {
 		if (rpcrdma_request_peer(q, &caller)) {
-			/* The connection is gone, so the caller cannot be identified. */
+			/* The connection is closed, so the caller cannot be
+			 * identified. */
 			give_up_request(q, -ENOTCONN);
 			return;
 		}
@@ -374,7 +378,7 @@ static void call_handler(struct rpcrdma_request *q)
 	q->proc->handler(q, q->entry->arg);
 }
 
-/* Acts on the acceptor's verdict. */
+/* Executes, answers or drops the request, as the acceptor has decided. */
 static void finish_accept(struct rpcrdma_request *q)
 {
 	const struct rr_gss_request *g = &q->gss->request;
@@ -425,7 +429,7 @@ static bool needs_acceptor(const struct rpcrdma_request *q)
 	       q->rpc.cred.flavor == RPCRDMA_AUTH_GSS;
 }
 
-/* Authenticates the caller, before any other answer. */
+/* Authenticates the caller.  This precedes any other answer. */
 static void begin_accept(struct rpcrdma_request *q)
 {
 	struct rr_acceptor_job *a = calloc(1, sizeof(*a));
@@ -449,7 +453,7 @@ static void begin_accept(struct rpcrdma_request *q)
 	                               .n_args = q->n_args,
 	                               .peer = (struct sockaddr *)&a->peer,
 	                               .now = a->engine->now};
-	/* An unknown address counts like any other. */
+	/* If the peer's address is unknown, a zero address is used. */
 	(void)!rpcrdma_request_peer(q, &a->peer);
 	if (rr_acceptor_submit(q->dispatch->service->acceptor, a, &now)) {
 		q->gss = NULL;
@@ -469,7 +473,8 @@ static void handle_request(struct rpcrdma_request *q)
 
 	if (rr_link_is_lost(q->dispatch->link)) {
 		/* The connection was lost while the request was queued.  The caller may
-		 * have sent it again on another one, so it must not be executed now. */
+		 * have sent the Call again on another connection, so it must not be
+		 * executed now. */
 		drop_request(q);
 		return;
 	}
@@ -483,7 +488,7 @@ static void handle_request(struct rpcrdma_request *q)
 		call_handler(q);
 }
 
-/* The memory is reserved. */
+/* Admits a request for which memory has been reserved. */
 static void admit_request(struct rpcrdma_request *q)
 {
 	struct rr_link *l = q->dispatch->link;
@@ -514,8 +519,9 @@ static struct rpcrdma_request *new_request(struct rr_link *l, struct rr_request 
 	return q;
 }
 
-/* Answers a Special Call that is refused for its beginning without pulling the rest,
- * and asks the program for memory for items. */
+/* Asks the program for memory for items, if it provides such memory.  Returns true if
+ * the request was refused and answered: by the program, or because the beginning of a
+ * Special Call shows an error, so that the rest need not be pulled. */
 static bool refuse_early(struct rpcrdma_request *q)
 {
 	int n;
@@ -592,7 +598,7 @@ void rr_dispatch_end(struct rr_link *l, struct rr_request *r, int status)
 	struct rr_dispatch *s = l->dispatch;
 	struct rpcrdma_request *q;
 
-	if (!r->user) /* refused at once */
+	if (!r->user) /* refused by rr_dispatch_admit */
 		return;
 	q = (struct rpcrdma_request *)(uintptr_t)r->user;
 	rr_once_end(q);
@@ -604,7 +610,7 @@ void rr_dispatch_end(struct rr_link *l, struct rr_request *r, int status)
 	if (q->done)
 		q->done(q->done_arg);
 	rr_place_over(q);
-	rr_reserve_end(q); /* other requests of this link may continue */
+	rr_reserve_end(q); /* other requests on this link may now be admitted */
 	rr_pool_put(&l->engine->pool, q, sizeof(*q));
 	s->requests--;
 	s->active = l->engine->now;
@@ -654,7 +660,7 @@ void rr_dispatch_drop(struct rr_link *l)
 		if (q->accepting)
 			rr_acceptor_cancel(l->dispatch->service->acceptor, q->gss);
 		q->accepting = false;
-		/* No repetition of the Call can follow. */
+		/* Complete the cache entry; no repetition of the Call can follow. */
 		q->n_reply = 0;
 		q->status = (struct rr_rpc_reply){.status = RPCRDMA_SYSTEM_ERR};
 		rr_once_complete(q);

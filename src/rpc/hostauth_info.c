@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The results of host authentication, for users of connections and requests. */
+/* Results of host authentication, for connections and requests. */
 #include "hostauth/hostauth.h"
 
 #include "rpc/calls.h"

@@ -71,8 +71,8 @@ static void session_request(struct rr_link *l, struct rr_request *r)
 	rr_dispatch_begin(l, r);
 }
 
-/* Called when the connection is used without a request.  Makes the session the newest
- * one of its kind. */
+/* Called when the connection was used.  Makes the session the newest one of its
+ * kind. */
 static void session_touched(struct rr_dispatch *dispatch)
 {
 	struct rr_session *s = rr_container_of(dispatch, struct rr_session, dispatch);

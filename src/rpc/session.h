@@ -20,7 +20,7 @@ struct rr_session {
 	struct rr_timer idle_timer;
 	struct rpcrdma_listener *listener;
 	struct rr_link *link;
-	struct rr_list reverses;      /* objects for calls in reverse */
+	struct rr_list reverses;      /* objects for calls in the reverse direction */
 	struct sockaddr_storage peer; /* the peer's address, kept for the last event */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * NULL calls that did not arrive by RDMA.  Clients create security contexts by them,
- * which belong to the service, not to a connection.               [v2 §11.2.2.1]
+ * Answers NULL calls that arrived over TCP.  Clients use such calls to create security
+ * contexts, which belong to the service, not to a connection.  [v2 §11.2.2.1]
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +11,12 @@
 struct null_call {
 	struct rr_rpc_call rpc;
 	struct rr_rpc_reply reply;
-	struct rr_gss_request gss; /* zero: not under RPCSEC_GSS */
-	uint8_t *out;              /* the whole reply, from malloc */
+	struct rr_gss_request gss; /* zero = the call does not use RPCSEC_GSS */
+	uint8_t *out;              /* the complete reply, from malloc */
 	size_t out_len;
 };
 
-/* Checks program and procedure, after the caller. */
+/* Checks the program and procedure numbers.  Call after authentication. */
 static void check_null(const struct rpcrdma_service *s, struct null_call *k)
 {
 	k->reply.verf = k->gss.verf;
