@@ -157,8 +157,8 @@ int tool_has_argument(const struct tool_option *option);
 /* Prints --help. */
 void tool_print_help(const struct tool_command *command);
 
-/* Makes an engine according to the common options.  Returns 0, or a negative errno
- * after a message. */
+/* Creates an engine from the common options.  Returns 0, or prints a message and
+ * returns a negative errno. */
 int tool_engine_new(struct tool_common *, struct rpcrdma_engine **ret);
 void tool_conn_options(const struct tool_common *, struct rpcrdma_conn_options *ret);
 /* Closes the trace; to be called after rpcrdma_engine_free. */

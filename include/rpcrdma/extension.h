@@ -26,7 +26,7 @@
 extern "C" {
 #endif
 
-/* One transport connection: from the first handler that names it until @down
+/* One transport connection.  Valid from the first handler that receives it until @down
  * returns.  A client that reconnects gets another one. */
 struct rpcrdma_channel;
 
@@ -58,10 +58,10 @@ struct rpcrdma_extension_property {
 	uint32_t id;
 	const void *value; /* this end's, as XDR octets; lent.  NULL: none is sent */
 	uint32_t len;
-	const void *preset; /* the peer's value if it sends none; lent */
+	const void *preset; /* value assumed for a peer that sends none; lent */
 	uint32_t preset_len;
-	/* Returns whether the octets are XDR of this property's type; must depend on the
-	 * octets alone.  If not, the peer's whole set is refused.  NULL: all octets
+	/* Returns whether the octets are XDR of this property's type; must depend on
+	 * the octets alone.  If not, the peer's whole set is refused.  NULL: all octets
 	 * are.                                                         [v2 §7.2.2] */
 	bool (*conforms)(const void *data, size_t len);
 	/* Called before @up; with REFUSED also later.  @data is borrowed. */

@@ -69,9 +69,9 @@ struct rpcrdma_request;
 struct rpcrdma_extension; /* rpcrdma/extension.h */
 struct rpcrdma_gss;       /* rpcrdma/gss.h */
 
-/* The version of the library: the macros have that of this header, the functions return
- * that of the library in use.  The number is 10000 * major + 100 * minor + patch.  Any
- * thread. */
+/* The version of the library.  The macros have the version of this header; the
+ * functions return the version of the library in use.  The number is 10000 * major +
+ * 100 * minor + patch.  Any thread. */
 #define RPCRDMA_LIBRARY_VERSION        "0.1.0"
 #define RPCRDMA_LIBRARY_VERSION_NUMBER 100
 RPCRDMA_API const char *rpcrdma_library_version(void);
@@ -356,9 +356,9 @@ struct rpcrdma_budget {
 	uint64_t ended;   /* connections closed to free memory that others waited for */
 };
 /* Sets the limit.  The default is an eighth of the machine's memory, at most 1 GiB.
- * All connections together may hold 3/8 of the limit in Receives, and one request a
- * half. Memory that is already held stays.  -EINVAL: less than 1 MiB.  Any thread, any
- * time. */
+ * The Receives of all connections together may hold up to 3/8 of the limit; one request
+ * may hold up to half of the limit.  A lower limit takes back no memory.  -EINVAL: less
+ * than 1 MiB.  Any thread, any time. */
 RPCRDMA_API int rpcrdma_budget_set(uint64_t bytes);
 /* Fills in the limit and what is used of it.  Any thread. */
 RPCRDMA_API void rpcrdma_budget_get(struct rpcrdma_budget *ret, size_t size);
@@ -676,9 +676,10 @@ RPCRDMA_API void rpcrdma_listener_set_event(struct rpcrdma_listener *,
                                             rpcrdma_client_event_fn *event, void *arg);
 /*
  * Registers all programs of the listener's service with the rpcbind of this host,
- * through its local socket: under netid rdma, for an IPv6 address rdma6, for the IPv6
- * any address both.  Registers all of them or none, unless rpcbind ends meanwhile.
- * [v2 §9] Blocks up to @timeout_ns (0 = 5 s): call it before the engine runs.
+ * through its local socket.  The netid is rdma for an IPv4 address and rdma6 for an
+ * IPv6 address; at the IPv6 any address it is both.  Registers all programs or none,
+ * unless rpcbind ends meanwhile.                                                [v2 §9]
+ * Blocks up to @timeout_ns (0 = 5 s): call it before the engine runs.
  * -ECONNREFUSED: no rpcbind runs here; -EEXIST: a program is registered at another
  * address, where a server answers (an address that a dead server left is replaced);
  * others as for rpcrdma_lookup.

@@ -121,8 +121,9 @@ bool rr_credit_grant_due(const struct rr_credit *c)
 
 bool rr_credit_may_call(const struct rr_credit *c, bool owing)
 {
-	/* If both peers reserve one credit and owe less than the threshold, there must
-	 * be other credits: otherwise neither peer would send a message or a grant. */
+	/* Each peer may keep one credit back and owe fewer than the threshold.  There
+	 * must be more credits than that, or neither peer would send a message or a
+	 * grant. */
 	bool kept = owing && c->cap > 2 * grant_threshold(c) - 1;
 
 	return c->avail > (kept ? 1u : 0u);

@@ -47,9 +47,9 @@ void rr_credit_init(struct rr_credit *, uint32_t ceiling, uint32_t limit,
 uint32_t rr_credit_spend(struct rr_credit *);
 /* Applies the rdma_credit of a received message. */
 void rr_credit_apply(struct rr_credit *, uint32_t word);
-/* Limits the credits handed back from now on, so that the Calls being served (@serving)
- * and the credits that the peer may have do not exceed @budget, which must be at least
- * H.  With @open there is no limit. */
+/* Limits the credits handed back from now on, so that the sum of the Calls being served
+ * (@serving) and the credits that the peer may have does not exceed @budget, which must
+ * be at least H.  With @open there is no limit. */
 void rr_credit_withhold(struct rr_credit *, uint32_t budget, uint32_t serving,
                         bool open);
 /* Returns the number of credits owed and not withheld. */

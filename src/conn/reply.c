@@ -174,8 +174,8 @@ static bool write_items(struct rr_conn *c, struct rr_request_state *q,
 	return true;
 }
 
-/* Sets the segments of an unused Reply chunk to length 0, because version 1 returns
- * such a chunk. */
+/* Sets the segment lengths of an unused Reply chunk to 0: in version 1 a Reply returns
+ * the Reply chunk even if it is unused. */
 static void return_reply_chunk(struct rr_conn *c, struct rr_request_state *q)
 {
 	struct rr_stream nothing;

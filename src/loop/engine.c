@@ -342,7 +342,8 @@ struct rr_part *rr_engine_find_part(const struct rpcrdma_engine *e,
 	return NULL;
 }
 
-/* Frees the members that have ended; their owners have been notified already. */
+/* Frees the connections and listeners that have ended.  Their owners have been
+ * notified. */
 static void free_over_members(struct rpcrdma_engine *e)
 {
 	struct rr_list *n;

@@ -374,8 +374,7 @@ static void on_turn(void *arg)
 	copy_job_go(j);
 }
 
-/* Lets the engine run other jobs; on_turn continues this one, which cannot end before.
- */
+/* Lets other jobs run.  on_turn resumes this one, which cannot end until then. */
 static void take_turns(struct copy_job *j)
 {
 	if (rpcrdma_engine_post(j->copy->loop->engine, on_turn, j) == 0)

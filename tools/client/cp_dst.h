@@ -27,7 +27,7 @@ struct cp {
 	struct server *servers;
 	uint64_t started_ns;
 
-	/* The destination: a directory that receives names, or a stream. */
+	/* The destination: a directory in which files are made, or a stream. */
 	struct copy_dir *dir;
 	char *name;      /* NULL: sources keep their names */
 	int stream;      /* -1 */

@@ -66,8 +66,8 @@ void export_put(struct nfsd *d, struct export *ex)
 
 /* -- places ---------------------------------------------------------------- */
 
-/* Reads the path of a descriptor, from this process's root.  Returns 0 or negative
- * errno. */
+/* Writes the path of the open descriptor @fd, from this process's root, to @ret.
+ * Returns 0 or a negative errno. */
 static int read_fd_path(int fd, char *ret, size_t size)
 {
 	char link[32];

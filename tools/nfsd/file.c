@@ -103,8 +103,8 @@ static int read_object(struct op *op, READ3resok *ok)
 
 	if (!e)
 		e = check_regular(op->obj);
-	/* Read the attributes before the data: with old attributes, a client only reads
-	 * again, but with attributes newer than its data, it would keep old data. */
+	/* Read the attributes before the data.  If they are older than the data, the
+	 * client only reads again; if they were newer, it would keep old data. */
 	if (!e)
 		e = object_stat(op->obj, &st);
 	if (!e)

@@ -310,8 +310,8 @@ static int descend_path(struct op *op, struct export *ex, const char *rest,
 	return e;
 }
 
-/* Makes the handle of the directory @rest below the export, in op->made.  Returns 0 or
- * negative errno. */
+/* Builds, in op->made, the handle of the directory @rest below the export.  Returns 0
+ * or negative errno. */
 static int find_directory(struct op *op, struct export *ex, const char *rest)
 {
 	if (op->cross)

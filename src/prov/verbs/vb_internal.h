@@ -119,7 +119,7 @@ struct rr_vb_region {
 	unsigned access;
 	struct ibv_mw *mw; /* NULL: @mr gives the peer its rights */
 	struct ibv_mr *mr;
-	bool own_mr; /* @mr is for this region only, not a stable block's */
+	bool own_mr; /* @mr was registered for this region alone */
 	uint8_t *base;
 	size_t len;
 };
