@@ -2,17 +2,17 @@
 /*
  * Every format with every kind of chunk, in both directions, over a provider.
  *
- * A case says what is asked; the oracle (oracle.c) lays out, from the text of
- * the specification and without the codec or the encoder under test, what has
- * to be seen: the header of every message, octet by octet; which parts there
- * are; which RDMA Reads and Writes are posted, and when; what the two users
- * get.  world.c moves two connections over two endpoints of one provider by the
- * library's pump and writes down everything that passes between them (the log);
- * prov_sim.c and prov_iwarp.c are the providers; matrix.c has the table.
+ * A case describes a call.  From the text of the specification, without the codec or
+ * the encoder under test, the oracle (oracle.c) derives what must happen: the header of
+ * every message, octet by octet; the parts; the RDMA Reads and Writes that are posted,
+ * and when; the results of the two users.  world.c moves two connections over two
+ * endpoints of one provider by the library's pump, and writes down everything that
+ * passes between them (the log); prov_sim.c and prov_iwarp.c are the providers;
+ * matrix.c has the table.
  *
- * The setting's @version is the only one that the two connections speak.  The
- * table knows nothing of a layout, oracle.c puts prefixes and lists in one place
- * (mx_header); what version 1 has instead of continuation stands there too.
+ * The setting's @version is the only version of the two connections.  The table does
+ * not depend on a layout: mx_header in oracle.c encodes prefixes and lists, and oracle.c
+ * knows what version 1 has instead of continuation.
  */
 #ifndef TESTS_MATRIX_MATRIX_H
 #define TESTS_MATRIX_MATRIX_H

@@ -5,10 +5,10 @@
  * directions, and requests that call back before they answer and hold their memory
  * meanwhile.  Each end's user reserves as rpc/reserve.c does.
  *
- * Held: each call ends with its right reply.  One that is refused for want of memory is
- * asked again, as a client would.  Nothing waits for ever: a world in which nothing
- * will ever happen fails.  No budget is exceeded, none is held at the end, and no end
- * has more requests with its user than max_requests.
+ * Checked: each call ends with the right reply.  A call that is refused for lack of
+ * memory is made again, as a client does.  Nothing waits for ever: a world without a
+ * next event fails.  No budget is exceeded, no memory is reserved at the end, and no
+ * end has more requests with its user than max_requests.
  *
  *   sim_budget [SEED [COUNT]]
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The work: calls made and judged, requests checked and answered.
+ * The work: makes calls and checks their results, checks requests and answers them.
  *
- * A call ends well only with the right octets.  Any other end must have its
- * reason in the plan: a refusal, a result larger than its chunk, limits too
- * tight, a cancel, a fault, or the end of the connection.
+ * A call succeeds only with the right octets.  The plan must have a reason for any
+ * other result: a refusal, a result larger than its chunk, limits that are too tight,
+ * a cancel, a fault, or the end of the connection.
  */
 #include "sim_test.h"
 

@@ -2,9 +2,9 @@
 /*
  * One end, as the library's pump moves it, with the checkers of ownership.
  *
- * The memory given to the connection is counted and scribbled on; memory that
- * comes back must not be lent to the endpoint.  A Receive must not be posted
- * into memory that is lent already.
+ * The memory given to the connection is counted, and filled with a pattern; memory that
+ * the connection gives back must not be lent to the endpoint.  A Receive must not be
+ * posted into memory that is lent already.  All Receives are given back at the end.
  */
 #include "sim_test.h"
 

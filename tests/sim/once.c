@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is not idempotent is executed once, whenever the connection is lost.
+ * An operation that is not idempotent is executed once, at whatever moment the
+ * connection is lost.
  *
- * A client and a server over the simulated provider, the cache of replies, and
- * a store of names with CREATE, exclusive CREATE, REMOVE and RENAME.  Two lanes of
- * operations run beside each other, each one after the other; names go out inline
- * or by a Read chunk, results come back inline and by a Write chunk.  A run is
- * repeated for every event of the world, with the link broken at that event; the
- * client connects anew and sends what was not answered again, under its XIDs.
+ * There are a client and a server over the simulated provider, the reply cache, and a
+ * store of names with CREATE, exclusive CREATE, REMOVE and RENAME.  Two lanes of
+ * operations run at the same time; the operations of a lane run one after the other.
+ * Names are sent inline or in a Read chunk, results inline and in a Write chunk.  The
+ * run is repeated for every event of the world, with the link broken at that event.
+ * The client reconnects and sends the calls without a reply again, with the same XIDs.
  * The last run is the one that ends before its event.
  *
- * The oracle: each operation has a status that follows from the script alone, and
- * carries the number of operations executed before it in its lane.  Executed
- * twice, an operation has another number, and mostly another status.
+ * The oracle: the script alone determines the status of each operation.  A result also
+ * has the number of operations executed before it in its lane.  An operation that is
+ * executed twice has another number, and mostly another status.
  * [v2 §4.5.5, §7.5; V2-4.5.5-01, V2-4.5.5-02, V2-7.5-01]
  */
 #include "once.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What must be executed once: a client that reconnects, a server with its cache of
- * replies, a store of names.  once.c asks, serves and judges; once_end.c opens, moves
- * and closes an end.
+ * Operations that must be executed once: a client that reconnects, a server with its
+ * reply cache, a store of names.  once.c calls, serves and checks; once_end.c opens,
+ * moves and closes an end.
  */
 #ifndef TESTS_SIM_ONCE_H
 #define TESTS_SIM_ONCE_H

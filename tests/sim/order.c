@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The simulated provider keeps its promises of order to the end: a Send arrives with
- * the Writes before it, or not at all, also when its endpoint is destroyed meanwhile.
+ * The simulated provider keeps its promises of order when an endpoint is destroyed: a
+ * Send arrives after the Writes that precede it, or not at all.
  *
- * Over many seeds one end posts Writes and Sends and is destroyed at some event.
+ * With each of many seeds one end posts Writes and Sends, and is destroyed at an event.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The pump where the seeds do not see a difference: each test has a pair of connections
- * in a simulated world, and a provider that passes everything on and does one thing
- * otherwise.
+ * Behaviour of the pump that the seeds do not distinguish.  Each test has a pair of
+ * connections in a simulated world; the provider passes all posts on, with one
+ * exception.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +31,7 @@ struct pair {
 	int request_status;
 };
 
-/* What the provider between does. */
+/* The provider between the pump and the simulator: exceptions, and what it saw. */
 static struct rr_prov_ops between;
 static struct {
 	bool full;            /* each Send is refused by -ENOBUFS */
@@ -146,6 +146,7 @@ static void open_end(struct pair *p, unsigned side, unsigned versions, struct rr
 	struct rr_conn *conn;
 
 	conn_limits(&cfg);
+	cfg.keepalive_ns = RR_SEC(1);
 	assert_int_equal(0, rr_conn_new(&cfg, now(), &conn));
 	rr_pump_init(&p->pump[side], &between, ep, conn, &pump_ops);
 }
@@ -318,6 +319,7 @@ static void a_stalled_pump_is_not_due_at_once(void **state)
 	seen.full = true;
 	rr_pump_drain(client, now());
 	assert_true(client->stalled);
+	assert_true(rr_conn_deadline(client->conn) < RR_SEC(1000));
 	assert_true(rr_pump_deadline(client, RR_SEC(1000)) >= RR_SEC(1000) + RR_MS(1));
 	seen.full = false;
 	while (!p->calls_done)
@@ -357,7 +359,7 @@ static void private_data_reach_the_connection(void **state)
 	}
 }
 
-/* As if the process of the peer were gone: no completion follows. */
+/* The endpoint is destroyed: no completion follows. */
 static void a_cut_ends_what_is_held(void **state)
 {
 	struct pair *p = *state;

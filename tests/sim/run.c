@@ -2,10 +2,10 @@
 /*
  * One seed, from set-up to the end of both connections.
  *
- * Each step: both ends are pumped until nothing moves, the work that is due is
- * done, the checkers look; then the clock goes to the next event, timer or
- * piece of work.  Nothing to wait for before the end is a stall.  When all
- * work has ended one end closes, and both must come to CLOSED.
+ * In each step both ends are pumped until nothing moves, the work that is due is done,
+ * and the checkers run.  Then the clock moves to the next event, timer or piece of
+ * work.  The run fails if there is none before the end.  When all work is done, one end
+ * closes, and both must reach CLOSED.
  */
 #include "sim_test.h"
 

@@ -2,16 +2,16 @@
 /*
  * Whole connections under seeded schedules.
  *
- * plan.c draws everything from the seed: the world's timing and fault, both
- * configurations, and for each call what is asked and what must be answered.
+ * plan.c draws everything from the seed: the timing and the fault of the world, both
+ * configurations, and for each call its arguments and the results it must get.
  * node.c is one end: a connection, an endpoint, the library's pump between them, and
- * the checkers of ownership.  load.c makes and judges calls and requests,
- * start.c long property lists, authentication, messages of an extension.
- * run.c moves both ends step by step until both are closed.
+ * the checkers of ownership.  load.c makes and checks calls and requests; start.c does
+ * so for long property lists, authentication and messages of an extension.  run.c
+ * moves both ends step by step until both are closed.
  *
- * The oracle: contents and lengths follow from (seed, direction, index) and
- * are computed here, without the code under test.  A failed check prints the
- * seed, the step and the command that replays it, and exits.
+ * The oracle: contents and lengths follow from (seed, direction, index), and are
+ * computed here without the code under test.  A failed check prints the seed, the step
+ * and the command that replays the seed, and exits.
  */
 #ifndef TESTS_SIM_SIM_TEST_H
 #define TESTS_SIM_SIM_TEST_H

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What some connections have besides calls: long lists of properties, host
- * authentication, keep-alive, messages of an extension.  Drawn from a generator
- * of its own, so that the rest of a seed's plan stays what it is.
+ * Work besides calls, for some connections: long lists of properties, host
+ * authentication, keep-alive, messages of an extension.  It has a random generator of
+ * its own, so that the rest of a seed's plan does not depend on it.
  *
- * Held: each value of the peer's is told once and before READY, a default for
- * each that it does not send; no READY without consent where that is required;
- * each question of an extension is answered, or refused by INVAL_HTYPE if the
- * peer does not know its type, which is then not sent again.
+ * Checked: each property value of the peer is reported once and before READY, and the
+ * default for each value that the peer does not send.  There is no READY without
+ * consent where consent is required.  Each question of an extension is answered, or
+ * refused by INVAL_HTYPE if the peer does not know its type; that type is not sent
+ * again.
  */
 #include "sim_test.h"
 
