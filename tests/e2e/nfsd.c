@@ -4,7 +4,7 @@
  * hostile client sends.  The exported directory itself is the oracle.
  */
 #define _GNU_SOURCE
-#include "support/nfsd_rig.h"
+#include "test_nfsd.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-RIG_FOR_ALL(r, NULL)
+NFSD_FOR_ALL(r, NULL)
 
 static void fill(uint8_t *p, size_t n, uint32_t seed)
 {
@@ -30,10 +30,10 @@ static void null_answers_to_any_credential(void **state)
 	(void)state;
 	for (uint32_t flavor = 0; flavor < 8; flavor++) {
 		r.flavor = flavor;
-		rig_call_raw(&r, RPCRDMA_NFS_PROGRAM, NFSPROC3_NULL, NULL, 0);
+		nfsd_call_raw(&r, RPCRDMA_NFS_PROGRAM, NFSPROC3_NULL, NULL, 0);
 		assert_int_equal(r.status, RPCRDMA_OK);
 		assert_int_equal(r.len, 0);
-		rig_call_raw(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_NULL, NULL, 0);
+		nfsd_call_raw(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_NULL, NULL, 0);
 		assert_int_equal(r.status, RPCRDMA_OK);
 	}
 	r.flavor = RPCRDMA_AUTH_SYS;
@@ -68,18 +68,18 @@ static void getattr_equals_stat(void **state)
 	fattr3 a;
 
 	(void)state;
-	rig_write_file(&r, "ga-file", "hello", 5);
-	assert_int_equal(mkdir(rig_path(&r, "ga-dir"), 0755), 0);
-	assert_int_equal(symlink("/etc/passwd", rig_path(&r, "ga-link")), 0);
-	assert_int_equal(mkfifo(rig_path(&r, "ga-fifo"), 0600), 0);
+	nfsd_write_file(&r, "ga-file", "hello", 5);
+	assert_int_equal(mkdir(nfsd_path(&r, "ga-dir"), 0755), 0);
+	assert_int_equal(symlink("/etc/passwd", nfsd_path(&r, "ga-link")), 0);
+	assert_int_equal(mkfifo(nfsd_path(&r, "ga-fifo"), 0600), 0);
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		assert_int_equal(rig_getattr(&r, rig_walk(&r, all[i].name), &a),
+		assert_int_equal(nfsd_getattr(&r, nfsd_walk(&r, all[i].name), &a),
 		                 NFS3_OK);
-		assert_int_equal(lstat(rig_path(&r, all[i].name), &st), 0);
+		assert_int_equal(lstat(nfsd_path(&r, all[i].name), &st), 0);
 		assert_int_equal(a.type, all[i].type);
 		compare_attributes(&a, &st);
 	}
-	assert_int_equal(rig_getattr(&r, r.root, &a), NFS3_OK);
+	assert_int_equal(nfsd_getattr(&r, r.root, &a), NFS3_OK);
 	assert_int_equal(lstat(r.exp, &st), 0);
 	compare_attributes(&a, &st);
 }
@@ -114,10 +114,10 @@ static void setattr_changes_what_is_set(void **state)
 	struct stat st;
 
 	(void)state;
-	rig_write_file(&r, "sa", "hello", 5);
-	fh = rig_walk(&r, "sa");
+	nfsd_write_file(&r, "sa", "hello", 5);
+	fh = nfsd_walk(&r, "sa");
 	assert_int_equal(setattr(fh, &sa, NULL), NFS3_OK);
-	assert_int_equal(stat(rig_path(&r, "sa"), &st), 0);
+	assert_int_equal(stat(nfsd_path(&r, "sa"), &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0640);
 	assert_int_equal(st.st_size, 3);
 	assert_int_equal(st.st_atim.tv_sec, 1000000);
@@ -125,7 +125,7 @@ static void setattr_changes_what_is_set(void **state)
 	assert_int_equal(st.st_mtim.tv_sec, 2000000);
 	assert_int_equal(st.st_mtim.tv_nsec, 7);
 	assert_int_equal(setattr(fh, &now, NULL), NFS3_OK);
-	assert_int_equal(stat(rig_path(&r, "sa"), &st), 0);
+	assert_int_equal(stat(nfsd_path(&r, "sa"), &st), 0);
 	assert_true(labs((long)(st.st_mtim.tv_sec - time(NULL))) < 60);
 }
 
@@ -137,11 +137,11 @@ static void setattr_refuses_nonsense(void **state)
 	sattr3 nobody = {.uid = {TRUE, {UINT32_MAX}}};
 
 	(void)state;
-	rig_write_file(&r, "sn", "hello", 5);
-	assert_int_equal(setattr(rig_walk(&r, "sn"), &how, NULL), NFS3ERR_INVAL);
-	assert_int_equal(setattr(rig_walk(&r, "sn"), &nsec, NULL), NFS3ERR_INVAL);
-	assert_int_equal(setattr(rig_walk(&r, "sn"), &nobody, NULL), NFS3ERR_INVAL);
-	assert_int_equal(setattr(rig_walk(&r, "sn"), &size, NULL), NFS3ERR_FBIG);
+	nfsd_write_file(&r, "sn", "hello", 5);
+	assert_int_equal(setattr(nfsd_walk(&r, "sn"), &how, NULL), NFS3ERR_INVAL);
+	assert_int_equal(setattr(nfsd_walk(&r, "sn"), &nsec, NULL), NFS3ERR_INVAL);
+	assert_int_equal(setattr(nfsd_walk(&r, "sn"), &nobody, NULL), NFS3ERR_INVAL);
+	assert_int_equal(setattr(nfsd_walk(&r, "sn"), &size, NULL), NFS3ERR_FBIG);
 	assert_int_equal(setattr(r.root, &small, NULL), NFS3ERR_ISDIR);
 }
 
@@ -153,10 +153,10 @@ static void setattr_guard_must_match(void **state)
 	fattr3 a;
 
 	(void)state;
-	rig_write_file(&r, "sg", "x", 1);
-	fh = rig_walk(&r, "sg");
+	nfsd_write_file(&r, "sg", "x", 1);
+	fh = nfsd_walk(&r, "sg");
 	assert_int_equal(setattr(fh, &sa, &wrong), NFS3ERR_NOT_SYNC);
-	assert_int_equal(rig_getattr(&r, fh, &a), NFS3_OK);
+	assert_int_equal(nfsd_getattr(&r, fh, &a), NFS3_OK);
 	assert_int_equal(a.mode, 0644);
 	assert_int_equal(setattr(fh, &sa, &a.ctime), NFS3_OK);
 }
@@ -173,14 +173,15 @@ static uint32_t access_of(nfs_fh3 fh, uint32_t asked)
 static void access_tells_permissions(void **state)
 {
 	(void)state;
-	rig_write_file(&r, "ac", "x", 1);
-	assert_int_equal(chmod(rig_path(&r, "ac"), 0400), 0);
-	assert_int_equal(access_of(rig_walk(&r, "ac"), 0x3f), ACCESS3_READ);
-	assert_int_equal(chmod(rig_path(&r, "ac"), 0750), 0);
-	assert_int_equal(access_of(rig_walk(&r, "ac"), 0x3f),
+	nfsd_write_file(&r, "ac", "x", 1);
+	assert_int_equal(chmod(nfsd_path(&r, "ac"), 0400), 0);
+	assert_int_equal(access_of(nfsd_walk(&r, "ac"), 0x3f), ACCESS3_READ);
+	assert_int_equal(chmod(nfsd_path(&r, "ac"), 0750), 0);
+	assert_int_equal(access_of(nfsd_walk(&r, "ac"), 0x3f),
 	                 ACCESS3_READ | ACCESS3_MODIFY | ACCESS3_EXTEND |
 	                         ACCESS3_EXECUTE);
-	assert_int_equal(access_of(rig_walk(&r, "ac"), ACCESS3_MODIFY), ACCESS3_MODIFY);
+	assert_int_equal(access_of(nfsd_walk(&r, "ac"), ACCESS3_MODIFY),
+	                 ACCESS3_MODIFY);
 	assert_int_equal(access_of(r.root, 0xffffffff),
 	                 ACCESS3_READ | ACCESS3_MODIFY | ACCESS3_EXTEND |
 	                         ACCESS3_DELETE | ACCESS3_LOOKUP);
@@ -190,7 +191,7 @@ static void access_tells_permissions(void **state)
 
 static nfsstat3 make_symlink(const char *name, const void *path, size_t len)
 {
-	SYMLINK3args a = {rig_in(r.root, name), {.data_len = (uint32_t)len}};
+	SYMLINK3args a = {nfsd_name(r.root, name), {.data_len = (uint32_t)len}};
 	SYMLINK3res res;
 	nfsstat3 s;
 
@@ -215,7 +216,7 @@ static void symlinks_of_all_lengths(void **state)
 
 		snprintf(name, sizeof(name), "sl%zu", lens[i]);
 		assert_int_equal(make_symlink(name, path, lens[i]), NFS3_OK);
-		assert_int_equal(readlink(rig_path(&r, name), got, sizeof(got)),
+		assert_int_equal(readlink(nfsd_path(&r, name), got, sizeof(got)),
 		                 (ssize_t)lens[i]);
 		assert_memory_equal(got, path, lens[i]);
 		for (int chunk = 0; chunk < 2; chunk++) {
@@ -223,7 +224,7 @@ static void symlinks_of_all_lengths(void **state)
 			struct rpcrdma_reply reply = {.results = r.results};
 
 			memset(got, 0, sizeof(got));
-			a.symlink = rig_walk(&r, name);
+			a.symlink = nfsd_walk(&r, name);
 			r.dest = chunk ? &dest : NULL;
 			r.reply_bytes = 8192;
 			assert_int_equal(NFS(&r, READLINK, &a, &res), NFS3_OK);
@@ -254,7 +255,7 @@ static void readlink_is_for_links(void **state)
 static void file_equals(const char *name, const void *data, size_t len)
 {
 	uint8_t *got = malloc(len + 1);
-	int fd = open(rig_path(&r, name), O_RDONLY);
+	int fd = open(nfsd_path(&r, name), O_RDONLY);
 
 	assert_true(fd >= 0 && got);
 	assert_int_equal(read(fd, got, len + 1), (ssize_t)len);
@@ -280,9 +281,9 @@ static void write_and_read_all_sizes(void **state)
 
 		fill(data, n, (uint32_t)n + 1);
 		snprintf(name, sizeof(name), "rw%zu", n);
-		assert_int_equal(rig_create(&r, r.root, name, &fh), NFS3_OK);
+		assert_int_equal(nfsd_create(&r, r.root, name, &fh), NFS3_OK);
 		assert_int_equal(
-		        rig_write(&r, fh, 0, data, n, (stable_how)(i % 3), &ok),
+		        nfsd_write(&r, fh, 0, data, n, (stable_how)(i % 3), &ok),
 		        NFS3_OK);
 		assert_int_equal(ok.count, n);
 		assert_true(ok.committed >= (stable_how)(i % 3));
@@ -291,12 +292,12 @@ static void write_and_read_all_sizes(void **state)
 		assert_int_equal(ok.file_wcc.after.post_op_attr_u.attributes.size, n);
 		file_equals(name, data, n);
 		memset(got, 0xee, sizeof(got));
-		assert_int_equal(rig_read(&r, fh, 0, got, sizeof(got), true, &eof), n);
+		assert_int_equal(nfsd_read(&r, fh, 0, got, sizeof(got), true, &eof), n);
 		assert_true(eof);
 		assert_memory_equal(got, data, n);
 		if (n <= 65536) {
 			memset(got, 0xee, sizeof(got));
-			assert_int_equal(rig_read(&r, fh, 0, got, n + 1, false, &eof),
+			assert_int_equal(nfsd_read(&r, fh, 0, got, n + 1, false, &eof),
 			                 n);
 			assert_true(eof);
 			assert_memory_equal(got, data, n);
@@ -312,24 +313,24 @@ static void read_offsets_and_eof(void **state)
 
 	(void)state;
 	fill(data, sizeof(data), 9);
-	rig_write_file(&r, "ro", data, sizeof(data));
-	fh = rig_walk(&r, "ro");
-	assert_int_equal(rig_read(&r, fh, 100, got, 50, false, &eof), 50);
+	nfsd_write_file(&r, "ro", data, sizeof(data));
+	fh = nfsd_walk(&r, "ro");
+	assert_int_equal(nfsd_read(&r, fh, 100, got, 50, false, &eof), 50);
 	assert_false(eof);
 	assert_memory_equal(got, data + 100, 50);
-	assert_int_equal(rig_read(&r, fh, 9000, got, 1000, true, &eof), 1000);
+	assert_int_equal(nfsd_read(&r, fh, 9000, got, 1000, true, &eof), 1000);
 	assert_true(eof);
-	assert_int_equal(rig_read(&r, fh, 9000, got, 999, true, &eof), 999);
+	assert_int_equal(nfsd_read(&r, fh, 9000, got, 999, true, &eof), 999);
 	assert_false(eof);
-	assert_int_equal(rig_read(&r, fh, 9999, got, 4096, true, &eof), 1);
+	assert_int_equal(nfsd_read(&r, fh, 9999, got, 4096, true, &eof), 1);
 	assert_true(eof);
-	assert_int_equal(rig_read(&r, fh, 10000, got, 4096, true, &eof), 0);
+	assert_int_equal(nfsd_read(&r, fh, 10000, got, 4096, true, &eof), 0);
 	assert_true(eof);
-	assert_int_equal(rig_read(&r, fh, UINT64_MAX, got, 4096, true, &eof), 0);
+	assert_int_equal(nfsd_read(&r, fh, UINT64_MAX, got, 4096, true, &eof), 0);
 	assert_true(eof);
-	assert_int_equal(rig_read(&r, fh, 0, got, 0, false, &eof), 0);
+	assert_int_equal(nfsd_read(&r, fh, 0, got, 0, false, &eof), 0);
 	assert_false(eof);
-	assert_int_equal(rig_read(&r, r.root, 0, got, 1, false, NULL), -NFS3ERR_ISDIR);
+	assert_int_equal(nfsd_read(&r, r.root, 0, got, 1, false, NULL), -NFS3ERR_ISDIR);
 }
 
 static void write_in_holes_and_beyond(void **state)
@@ -340,20 +341,20 @@ static void write_in_holes_and_beyond(void **state)
 	uint8_t got[8];
 
 	(void)state;
-	assert_int_equal(rig_create(&r, r.root, "hole", &fh), NFS3_OK);
-	assert_int_equal(rig_write(&r, fh, 5ull << 30, "end", 3, FILE_SYNC, &ok),
+	assert_int_equal(nfsd_create(&r, r.root, "hole", &fh), NFS3_OK);
+	assert_int_equal(nfsd_write(&r, fh, 5ull << 30, "end", 3, FILE_SYNC, &ok),
 	                 NFS3_OK);
-	assert_int_equal(stat(rig_path(&r, "hole"), &st), 0);
+	assert_int_equal(stat(nfsd_path(&r, "hole"), &st), 0);
 	assert_int_equal(st.st_size, (5ll << 30) + 3);
-	assert_int_equal(rig_read(&r, fh, (5ull << 30) - 2, got, 8, true, NULL), 5);
+	assert_int_equal(nfsd_read(&r, fh, (5ull << 30) - 2, got, 8, true, NULL), 5);
 	assert_memory_equal(got, "\0\0end", 5);
-	assert_int_equal(rig_write(&r, fh, INT64_MAX, "x", 1, UNSTABLE, NULL),
+	assert_int_equal(nfsd_write(&r, fh, INT64_MAX, "x", 1, UNSTABLE, NULL),
 	                 NFS3ERR_FBIG);
-	assert_int_equal(rig_write(&r, fh, UINT64_MAX, "x", 1, UNSTABLE, NULL),
+	assert_int_equal(nfsd_write(&r, fh, UINT64_MAX, "x", 1, UNSTABLE, NULL),
 	                 NFS3ERR_FBIG);
-	assert_int_equal(rig_write(&r, r.root, 0, "x", 1, UNSTABLE, NULL),
+	assert_int_equal(nfsd_write(&r, r.root, 0, "x", 1, UNSTABLE, NULL),
 	                 NFS3ERR_ISDIR);
-	assert_int_equal(truncate(rig_path(&r, "hole"), 0), 0);
+	assert_int_equal(truncate(nfsd_path(&r, "hole"), 0), 0);
 }
 
 static void write_count_beyond_data(void **state)
@@ -362,7 +363,7 @@ static void write_count_beyond_data(void **state)
 	WRITE3res res;
 
 	(void)state;
-	assert_int_equal(rig_create(&r, r.root, "wc", &a.file), NFS3_OK);
+	assert_int_equal(nfsd_create(&r, r.root, "wc", &a.file), NFS3_OK);
 	r.item = "abcd";
 	r.item_len = 4;
 	assert_int_equal(NFS(&r, WRITE, &a, &res), NFS3ERR_INVAL);
@@ -385,9 +386,9 @@ static void commit_keeps_the_verifier(void **state)
 	WRITE3resok ok, ok2;
 
 	(void)state;
-	assert_int_equal(rig_create(&r, r.root, "co", &a.file), NFS3_OK);
-	assert_int_equal(rig_write(&r, a.file, 0, "abc", 3, UNSTABLE, &ok), NFS3_OK);
-	assert_int_equal(rig_write(&r, a.file, 3, "def", 3, DATA_SYNC, &ok2), NFS3_OK);
+	assert_int_equal(nfsd_create(&r, r.root, "co", &a.file), NFS3_OK);
+	assert_int_equal(nfsd_write(&r, a.file, 0, "abc", 3, UNSTABLE, &ok), NFS3_OK);
+	assert_int_equal(nfsd_write(&r, a.file, 3, "def", 3, DATA_SYNC, &ok2), NFS3_OK);
 	assert_memory_equal(ok.verf, ok2.verf, NFS3_WRITEVERFSIZE);
 	assert_int_equal(NFS(&r, COMMIT, &a, &res), NFS3_OK);
 	assert_memory_equal(res.COMMIT3res_u.resok.verf, ok.verf, NFS3_WRITEVERFSIZE);
@@ -432,7 +433,7 @@ static void file_system_facts(void **state)
 
 static void forged_handles_are_refused(void **state)
 {
-	nfs_fh3 fh = rig_fh(&r, r.root.data.data_val, r.root.data.data_len);
+	nfs_fh3 fh = nfsd_fh(&r, r.root.data.data_val, r.root.data.data_len);
 	char junk[NFS3_FHSIZE];
 	nfsstat3 s;
 
@@ -440,16 +441,16 @@ static void forged_handles_are_refused(void **state)
 	for (u_int i = 0; i < fh.data.data_len; i++)
 		for (int bit = 0; bit < 8; bit++) {
 			fh.data.data_val[i] ^= (char)(1 << bit);
-			assert_int_equal(rig_getattr(&r, fh, NULL), NFS3ERR_BADHANDLE);
+			assert_int_equal(nfsd_getattr(&r, fh, NULL), NFS3ERR_BADHANDLE);
 			fh.data.data_val[i] ^= (char)(1 << bit);
 		}
-	assert_int_equal(rig_getattr(&r, fh, NULL), NFS3_OK);
+	assert_int_equal(nfsd_getattr(&r, fh, NULL), NFS3_OK);
 	fill((uint8_t *)junk, sizeof(junk), 77);
 	for (u_int n = 0; n <= NFS3_FHSIZE; n++) {
-		s = rig_getattr(&r, rig_fh(&r, junk, n), NULL);
+		s = nfsd_getattr(&r, nfsd_fh(&r, junk, n), NULL);
 		assert_int_equal(s, NFS3ERR_BADHANDLE);
 		if (n < fh.data.data_len) {
-			s = rig_getattr(&r, rig_fh(&r, fh.data.data_val, n), NULL);
+			s = nfsd_getattr(&r, nfsd_fh(&r, fh.data.data_val, n), NULL);
 			assert_int_equal(s, NFS3ERR_BADHANDLE);
 		}
 	}
@@ -461,51 +462,51 @@ static void removed_files_are_stale(void **state)
 	nfs_fh3 fh, dir;
 
 	(void)state;
-	rig_write_file(&r, "st", "x", 1);
-	fh = rig_walk(&r, "st");
-	assert_int_equal(rig_read(&r, fh, 0, buf, 1, false, NULL), 1);
-	assert_int_equal(unlink(rig_path(&r, "st")), 0);
-	assert_int_equal(rig_getattr(&r, fh, NULL), NFS3ERR_STALE);
-	assert_int_equal(rig_read(&r, fh, 0, buf, 1, false, NULL), -NFS3ERR_STALE);
-	assert_int_equal(rig_write(&r, fh, 0, "y", 1, UNSTABLE, NULL), NFS3ERR_STALE);
-	rig_write_file(&r, "st", "x", 1); /* perhaps under the same inode number */
-	assert_int_equal(rig_getattr(&r, fh, NULL), NFS3ERR_STALE);
-	assert_int_equal(mkdir(rig_path(&r, "std"), 0755), 0);
-	dir = rig_walk(&r, "std");
-	assert_int_equal(rmdir(rig_path(&r, "std")), 0);
-	assert_int_equal(rig_lookup(&r, dir, "a", NULL), NFS3ERR_STALE);
-	assert_int_equal(rig_create(&r, dir, "a", NULL), NFS3ERR_STALE);
+	nfsd_write_file(&r, "st", "x", 1);
+	fh = nfsd_walk(&r, "st");
+	assert_int_equal(nfsd_read(&r, fh, 0, buf, 1, false, NULL), 1);
+	assert_int_equal(unlink(nfsd_path(&r, "st")), 0);
+	assert_int_equal(nfsd_getattr(&r, fh, NULL), NFS3ERR_STALE);
+	assert_int_equal(nfsd_read(&r, fh, 0, buf, 1, false, NULL), -NFS3ERR_STALE);
+	assert_int_equal(nfsd_write(&r, fh, 0, "y", 1, UNSTABLE, NULL), NFS3ERR_STALE);
+	nfsd_write_file(&r, "st", "x", 1); /* perhaps under the same inode number */
+	assert_int_equal(nfsd_getattr(&r, fh, NULL), NFS3ERR_STALE);
+	assert_int_equal(mkdir(nfsd_path(&r, "std"), 0755), 0);
+	dir = nfsd_walk(&r, "std");
+	assert_int_equal(rmdir(nfsd_path(&r, "std")), 0);
+	assert_int_equal(nfsd_lookup(&r, dir, "a", NULL), NFS3ERR_STALE);
+	assert_int_equal(nfsd_create(&r, dir, "a", NULL), NFS3ERR_STALE);
 }
 
 static void garbage_arguments(void **state)
 {
 	uint8_t buf[512];
-	LOOKUP3args a = {rig_in(r.root, "abc")};
+	LOOKUP3args a = {nfsd_name(r.root, "abc")};
 	int n = NFS3_ENCODE(buf, sizeof(buf), LOOKUP3args, &a);
 
 	(void)state;
 	assert_true(n > 0);
 	for (int len = 0; len < n; len += 4) {
-		rig_call_raw(&r, RPCRDMA_NFS_PROGRAM, NFSPROC3_LOOKUP, buf,
-		             (size_t)len);
+		nfsd_call_raw(&r, RPCRDMA_NFS_PROGRAM, NFSPROC3_LOOKUP, buf,
+		              (size_t)len);
 		assert_int_equal(r.status, RPCRDMA_GARBAGE_ARGS);
 	}
 	memset(buf + n, 0, 4);
-	rig_call_raw(&r, RPCRDMA_NFS_PROGRAM, NFSPROC3_LOOKUP, buf, (size_t)n + 4);
+	nfsd_call_raw(&r, RPCRDMA_NFS_PROGRAM, NFSPROC3_LOOKUP, buf, (size_t)n + 4);
 	assert_int_equal(r.status, RPCRDMA_GARBAGE_ARGS);
 	buf[n - 3] = 0; /* a zero octet within the name */
-	rig_call_raw(&r, RPCRDMA_NFS_PROGRAM, NFSPROC3_LOOKUP, buf, (size_t)n);
+	nfsd_call_raw(&r, RPCRDMA_NFS_PROGRAM, NFSPROC3_LOOKUP, buf, (size_t)n);
 	assert_int_equal(r.status, RPCRDMA_GARBAGE_ARGS);
 	for (uint32_t p = 1; p < RPCRDMA_NFS3_PROCEDURES; p++) {
 		memset(buf, 0xff, sizeof(buf));
-		rig_call_raw(&r, RPCRDMA_NFS_PROGRAM, p, buf, sizeof(buf));
+		nfsd_call_raw(&r, RPCRDMA_NFS_PROGRAM, p, buf, sizeof(buf));
 		assert_int_equal(r.status, RPCRDMA_GARBAGE_ARGS);
-		rig_call_raw(&r, RPCRDMA_NFS_PROGRAM, p, NULL, 0);
+		nfsd_call_raw(&r, RPCRDMA_NFS_PROGRAM, p, NULL, 0);
 		assert_int_equal(r.status, RPCRDMA_GARBAGE_ARGS);
 	}
-	rig_call_raw(&r, RPCRDMA_NFS_PROGRAM, RPCRDMA_NFS3_PROCEDURES, NULL, 0);
+	nfsd_call_raw(&r, RPCRDMA_NFS_PROGRAM, RPCRDMA_NFS3_PROCEDURES, NULL, 0);
 	assert_int_equal(r.status, RPCRDMA_PROC_UNAVAIL);
-	rig_call_raw(&r, 100021, 0, NULL, 0);
+	nfsd_call_raw(&r, 100021, 0, NULL, 0);
 	assert_int_equal(r.status, RPCRDMA_PROG_UNAVAIL);
 }
 
@@ -517,21 +518,21 @@ static void lying_length_words(void **state)
 	int n;
 
 	(void)state;
-	assert_int_equal(rig_create(&r, r.root, "lie", &a.file), NFS3_OK);
+	assert_int_equal(nfsd_create(&r, r.root, "lie", &a.file), NFS3_OK);
 	for (uint32_t len = 0; len <= 64; len += 13) {
 		a.data_len = len ? len : UINT32_MAX;
 		n = NFS3_ENCODE(buf, sizeof(buf), WRITE3args, &a);
 		memset(buf + n, 'x', 32);
 		if (len > 29 && len <= 32)
 			continue;
-		rig_call_raw(&r, RPCRDMA_NFS_PROGRAM, NFSPROC3_WRITE, buf,
-		             (size_t)n + 32);
+		nfsd_call_raw(&r, RPCRDMA_NFS_PROGRAM, NFSPROC3_WRITE, buf,
+		              (size_t)n + 32);
 		assert_int_equal(r.status, RPCRDMA_GARBAGE_ARGS);
 	}
 	a.data_len = 32;
 	n = NFS3_ENCODE(buf, sizeof(buf), WRITE3args, &a);
 	memset(buf + n, 'x', 32);
-	rig_call_raw(&r, RPCRDMA_NFS_PROGRAM, NFSPROC3_WRITE, buf, (size_t)n + 32);
+	nfsd_call_raw(&r, RPCRDMA_NFS_PROGRAM, NFSPROC3_WRITE, buf, (size_t)n + 32);
 	assert_int_equal(r.status, RPCRDMA_OK);
 	file_equals("lie", "xxxx", 4);
 }
@@ -544,11 +545,11 @@ static void unknown_credentials(void **state)
 
 	(void)state;
 	r.flavor = 6;
-	rig_call_raw(&r, RPCRDMA_NFS_PROGRAM, NFSPROC3_GETATTR, buf, (size_t)n);
+	nfsd_call_raw(&r, RPCRDMA_NFS_PROGRAM, NFSPROC3_GETATTR, buf, (size_t)n);
 	assert_int_equal(r.status, RPCRDMA_AUTH_ERROR);
 	assert_int_equal(r.auth_stat, 2);
 	r.flavor = RPCRDMA_AUTH_NONE;
-	assert_int_equal(rig_getattr(&r, r.root, NULL), NFS3_OK);
+	assert_int_equal(nfsd_getattr(&r, r.root, NULL), NFS3_OK);
 	r.flavor = RPCRDMA_AUTH_SYS;
 }
 
@@ -576,5 +577,5 @@ int main(void)
 	        cmocka_unit_test(unknown_credentials),
 	};
 
-	return cmocka_run_group_tests(tests, start_rig, stop_rig);
+	return cmocka_run_group_tests(tests, start_nfsd, stop_nfsd);
 }

@@ -5,7 +5,7 @@
  * that need to be root skip otherwise.
  */
 #define _GNU_SOURCE
-#include "support/nfsd_rig.h"
+#include "test_nfsd.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <linux/capability.h>
 
-static struct rig r;
+static struct nfsd r;
 
 /* ---- MOUNT --------------------------------------------------------------- */
 
@@ -29,7 +29,7 @@ static unsigned dump(const char *expect_dir)
 	unsigned n = 0;
 	mountbody m;
 
-	rig_call_raw(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_DUMP, NULL, 0);
+	nfsd_call_raw(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_DUMP, NULL, 0);
 	assert_int_equal(r.status, RPCRDMA_OK);
 	while (NFS3_LIST_NEXT(r.results, r.len, &pos, mountbody, &m) == 1) {
 		assert_string_equal(m.ml_hostname, "127.0.0.1");
@@ -50,44 +50,44 @@ static void mount_procedures(void **state)
 	fattr3 a;
 
 	(void)state;
-	assert_int_equal(mkdir(rig_path(&r, "sub"), 0755), 0);
-	assert_int_equal(mkdir(rig_path(&r, "sub/deep"), 0755), 0);
-	assert_int_equal(symlink("/etc", rig_path(&r, "link")), 0);
-	rig_write_file(&r, "file", "x", 1);
-	rig_start(&r, NULL);
+	assert_int_equal(mkdir(nfsd_path(&r, "sub"), 0755), 0);
+	assert_int_equal(mkdir(nfsd_path(&r, "sub/deep"), 0755), 0);
+	assert_int_equal(symlink("/etc", nfsd_path(&r, "link")), 0);
+	nfsd_write_file(&r, "file", "x", 1);
+	nfsd_start(&r, NULL);
 	assert_int_equal(dump("/exp"), 1);
-	assert_int_equal(rig_mount(&r, "/exp/", NULL), MNT3_OK);
-	assert_int_equal(rig_mount(&r, "/exp//sub/deep", &fh), MNT3_OK);
-	assert_int_equal(rig_getattr(&r, fh, &a), NFS3_OK);
+	assert_int_equal(nfsd_mount(&r, "/exp/", NULL), MNT3_OK);
+	assert_int_equal(nfsd_mount(&r, "/exp//sub/deep", &fh), MNT3_OK);
+	assert_int_equal(nfsd_getattr(&r, fh, &a), NFS3_OK);
 	assert_int_equal(a.type, NF3DIR);
-	assert_int_equal(rig_mount(&r, "/exp/none", NULL), MNT3ERR_NOENT);
-	assert_int_equal(rig_mount(&r, "/expo", NULL), MNT3ERR_NOENT);
-	assert_int_equal(rig_mount(&r, "/", NULL), MNT3ERR_NOENT);
-	assert_int_equal(rig_mount(&r, "", NULL), MNT3ERR_NOENT);
-	assert_int_equal(rig_mount(&r, "/exp/file", NULL), MNT3ERR_NOTDIR);
-	assert_int_equal(rig_mount(&r, "/exp/link", NULL), MNT3ERR_NOTDIR);
-	assert_int_equal(rig_mount(&r, "/exp/..", NULL), MNT3ERR_INVAL);
-	assert_int_equal(rig_mount(&r, "/exp/sub/../..", NULL), MNT3ERR_INVAL);
+	assert_int_equal(nfsd_mount(&r, "/exp/none", NULL), MNT3ERR_NOENT);
+	assert_int_equal(nfsd_mount(&r, "/expo", NULL), MNT3ERR_NOENT);
+	assert_int_equal(nfsd_mount(&r, "/", NULL), MNT3ERR_NOENT);
+	assert_int_equal(nfsd_mount(&r, "", NULL), MNT3ERR_NOENT);
+	assert_int_equal(nfsd_mount(&r, "/exp/file", NULL), MNT3ERR_NOTDIR);
+	assert_int_equal(nfsd_mount(&r, "/exp/link", NULL), MNT3ERR_NOTDIR);
+	assert_int_equal(nfsd_mount(&r, "/exp/..", NULL), MNT3ERR_INVAL);
+	assert_int_equal(nfsd_mount(&r, "/exp/sub/../..", NULL), MNT3ERR_INVAL);
 	memset(longest, '/', 1024);
 	memcpy(longest, "/exp", 4);
 	longest[1024] = 0;
-	assert_int_equal(rig_mount(&r, longest, NULL), MNT3_OK);
+	assert_int_equal(nfsd_mount(&r, longest, NULL), MNT3_OK);
 	path = (char *)(uintptr_t) "/exp";
-	rig_call(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_UMNT, XDR_OF(dirpath), &path,
-	         NULL, NULL, 0);
+	nfsd_call(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_UMNT, XDR_OF(dirpath), &path,
+	          NULL, NULL, 0);
 	assert_int_equal(r.status, RPCRDMA_OK);
 	assert_int_equal(dump("/exp/"), 3);
-	rig_call_raw(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_UMNTALL, NULL, 0);
+	nfsd_call_raw(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_UMNTALL, NULL, 0);
 	assert_int_equal(r.status, RPCRDMA_OK);
 	assert_int_equal(dump(""), 0);
-	rig_call_raw(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_EXPORT, NULL, 0);
+	nfsd_call_raw(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_EXPORT, NULL, 0);
 	assert_int_equal(NFS3_LIST_NEXT(r.results, r.len, &pos, dirpath, &path), 1);
 	assert_string_equal(path, "/exp");
 	NFS3_FREE(dirpath, &path);
 	assert_int_equal(NFS3_LIST_NEXT(r.results, r.len, &pos, dirpath, &path), 0);
 	assert_int_equal(NFS3_LIST_NEXT(r.results, r.len, &pos, dirpath, &path), 0);
 	assert_int_equal(pos, r.len);
-	rig_stop(&r);
+	nfsd_stop(&r);
 }
 
 /* A second export, exported beneath the first: the longer name is found. */
@@ -99,22 +99,22 @@ static void several_exports(void **state)
 	RENAME3res res;
 
 	(void)state;
-	assert_int_equal(mkdir(rig_path(&r, "in"), 0777), 0);
-	assert_int_equal(chown(rig_path(&r, "in"), r.uid, r.gid), 0);
+	assert_int_equal(mkdir(nfsd_path(&r, "in"), 0777), 0);
+	assert_int_equal(chown(nfsd_path(&r, "in"), r.uid, r.gid), 0);
 	snprintf(second, sizeof(second), "%s/in:/exp/other", r.exp);
 	snprintf(third, sizeof(third), "%s/in:/", r.exp);
-	rig_start(&r, "--export", second, "--export", third, NULL);
-	rig_write_file(&r, "in/f", "x", 1);
-	assert_int_equal(rig_mount(&r, "/exp/other", &f1), MNT3_OK);
-	assert_int_equal(rig_mount(&r, "/", &f2), MNT3_OK);
-	assert_int_equal(rig_lookup(&r, f1, "f", &fh), NFS3_OK);
-	assert_int_equal(rig_lookup(&r, f2, "f", NULL), NFS3_OK);
-	assert_int_equal(rig_lookup(&r, f1, "..", &fh), NFS3_OK);
+	nfsd_start(&r, "--export", second, "--export", third, NULL);
+	nfsd_write_file(&r, "in/f", "x", 1);
+	assert_int_equal(nfsd_mount(&r, "/exp/other", &f1), MNT3_OK);
+	assert_int_equal(nfsd_mount(&r, "/", &f2), MNT3_OK);
+	assert_int_equal(nfsd_lookup(&r, f1, "f", &fh), NFS3_OK);
+	assert_int_equal(nfsd_lookup(&r, f2, "f", NULL), NFS3_OK);
+	assert_int_equal(nfsd_lookup(&r, f1, "..", &fh), NFS3_OK);
 	assert_memory_equal(fh.data.data_val, f1.data.data_val, fh.data.data_len);
-	ra.from = rig_in(f1, "f");
-	ra.to = rig_in(r.root, "f");
+	ra.from = nfsd_name(f1, "f");
+	ra.to = nfsd_name(r.root, "f");
 	assert_int_equal(NFS(&r, RENAME, &ra, &res), NFS3ERR_XDEV);
-	rig_stop(&r);
+	nfsd_stop(&r);
 }
 
 /* ---- Identities ---------------------------------------------------------- */
@@ -125,20 +125,20 @@ static void files_belong_to_their_callers(void **state)
 	nfs_fh3 fh;
 
 	(void)state;
-	rig_need_root();
+	nfsd_need_root();
 	assert_int_equal(chmod(r.exp, 0777), 0);
-	rig_start(&r, NULL);
+	nfsd_start(&r, NULL);
 	r.uid = 1234;
 	r.gid = 4321;
-	assert_int_equal(rig_create(&r, r.root, "mine", &fh), NFS3_OK);
-	assert_int_equal(stat(rig_path(&r, "mine"), &st), 0);
+	assert_int_equal(nfsd_create(&r, r.root, "mine", &fh), NFS3_OK);
+	assert_int_equal(stat(nfsd_path(&r, "mine"), &st), 0);
 	assert_int_equal(st.st_uid, 1234);
 	assert_int_equal(st.st_gid, 4321);
 	r.uid = 1235;
-	assert_int_equal(rig_write(&r, fh, 0, "x", 1, UNSTABLE, NULL), NFS3ERR_ACCES);
+	assert_int_equal(nfsd_write(&r, fh, 0, "x", 1, UNSTABLE, NULL), NFS3ERR_ACCES);
 	r.uid = 1234;
-	assert_int_equal(rig_write(&r, fh, 0, "x", 1, UNSTABLE, NULL), NFS3_OK);
-	rig_stop(&r);
+	assert_int_equal(nfsd_write(&r, fh, 0, "x", 1, UNSTABLE, NULL), NFS3_OK);
+	nfsd_stop(&r);
 }
 
 static void root_is_squashed_unless_told(void **state)
@@ -146,29 +146,29 @@ static void root_is_squashed_unless_told(void **state)
 	struct stat st;
 
 	(void)state;
-	rig_need_root();
+	nfsd_need_root();
 	assert_int_equal(chmod(r.exp, 0777), 0);
-	rig_start(&r, NULL);
+	nfsd_start(&r, NULL);
 	r.uid = r.gid = 0;
 	r.gids[0] = 1000;
 	r.n_gids = 1;
-	assert_int_equal(rig_create(&r, r.root, "squashed", NULL), NFS3_OK);
-	assert_int_equal(stat(rig_path(&r, "squashed"), &st), 0);
+	assert_int_equal(nfsd_create(&r, r.root, "squashed", NULL), NFS3_OK);
+	assert_int_equal(stat(nfsd_path(&r, "squashed"), &st), 0);
 	assert_int_equal(st.st_uid, 65534);
 	assert_int_equal(st.st_gid, 65534);
-	rig_stop(&r);
-	rig_start(&r, "--no-root-squash", NULL);
-	assert_int_equal(rig_create(&r, r.root, "root", NULL), NFS3_OK);
-	assert_int_equal(stat(rig_path(&r, "root"), &st), 0);
+	nfsd_stop(&r);
+	nfsd_start(&r, "--no-root-squash", NULL);
+	assert_int_equal(nfsd_create(&r, r.root, "root", NULL), NFS3_OK);
+	assert_int_equal(stat(nfsd_path(&r, "root"), &st), 0);
 	assert_int_equal(st.st_uid, 0);
-	rig_stop(&r);
-	rig_start(&r, "--all-squash", "--anonuid", "77", "--anongid", "78", NULL);
+	nfsd_stop(&r);
+	nfsd_start(&r, "--all-squash", "--anonuid", "77", "--anongid", "78", NULL);
 	r.uid = 1000;
-	assert_int_equal(rig_create(&r, r.root, "all", NULL), NFS3_OK);
-	assert_int_equal(stat(rig_path(&r, "all"), &st), 0);
+	assert_int_equal(nfsd_create(&r, r.root, "all", NULL), NFS3_OK);
+	assert_int_equal(stat(nfsd_path(&r, "all"), &st), 0);
 	assert_int_equal(st.st_uid, 77);
 	assert_int_equal(st.st_gid, 78);
-	rig_stop(&r);
+	nfsd_stop(&r);
 }
 
 static void permissions_of_others(void **state)
@@ -180,39 +180,39 @@ static void permissions_of_others(void **state)
 	nfs_fh3 fh, dir;
 
 	(void)state;
-	rig_need_root();
-	rig_start(&r, NULL);
-	rig_write_file(&r, "f", "data", 4);
-	assert_int_equal(chmod(rig_path(&r, "f"), 0040), 0);
-	fh = rig_walk(&r, "f");
+	nfsd_need_root();
+	nfsd_start(&r, NULL);
+	nfsd_write_file(&r, "f", "data", 4);
+	assert_int_equal(chmod(nfsd_path(&r, "f"), 0040), 0);
+	fh = nfsd_walk(&r, "f");
 	/* The owner may, whatever the mode says; the group as it says. */
-	assert_int_equal(rig_read(&r, fh, 0, b, 4, false, NULL), 4);
-	assert_int_equal(rig_write(&r, fh, 0, "DATA", 4, UNSTABLE, NULL), NFS3_OK);
+	assert_int_equal(nfsd_read(&r, fh, 0, b, 4, false, NULL), 4);
+	assert_int_equal(nfsd_write(&r, fh, 0, "DATA", 4, UNSTABLE, NULL), NFS3_OK);
 	r.uid = 2000;
-	assert_int_equal(rig_read(&r, fh, 0, b, 4, false, NULL), 4);
-	assert_int_equal(rig_write(&r, fh, 0, "xxxx", 4, UNSTABLE, NULL),
+	assert_int_equal(nfsd_read(&r, fh, 0, b, 4, false, NULL), 4);
+	assert_int_equal(nfsd_write(&r, fh, 0, "xxxx", 4, UNSTABLE, NULL),
 	                 NFS3ERR_ACCES);
 	r.gid = 2000;
-	assert_int_equal(rig_read(&r, fh, 0, b, 4, false, NULL), -NFS3ERR_ACCES);
+	assert_int_equal(nfsd_read(&r, fh, 0, b, 4, false, NULL), -NFS3ERR_ACCES);
 	r.gids[0] = 1000; /* by a supplementary group */
 	r.n_gids = 1;
-	assert_int_equal(rig_read(&r, fh, 0, b, 4, false, NULL), 4);
-	assert_int_equal(chmod(rig_path(&r, "f"), 0), 0); /* noticed at once */
-	assert_int_equal(rig_read(&r, fh, 0, b, 4, false, NULL), -NFS3ERR_ACCES);
-	assert_int_equal(chmod(rig_path(&r, "f"), 0010), 0); /* execute implies read */
-	assert_int_equal(rig_read(&r, fh, 0, b, 4, false, NULL), 4);
+	assert_int_equal(nfsd_read(&r, fh, 0, b, 4, false, NULL), 4);
+	assert_int_equal(chmod(nfsd_path(&r, "f"), 0), 0); /* noticed at once */
+	assert_int_equal(nfsd_read(&r, fh, 0, b, 4, false, NULL), -NFS3ERR_ACCES);
+	assert_int_equal(chmod(nfsd_path(&r, "f"), 0010), 0); /* execute implies read */
+	assert_int_equal(nfsd_read(&r, fh, 0, b, 4, false, NULL), 4);
 	sa.object = fh;
 	assert_int_equal(NFS(&r, SETATTR, &sa, &res), NFS3ERR_PERM);
-	assert_int_equal(mkdir(rig_path(&r, "closed"), 0700), 0);
-	dir = rig_walk(&r, "closed");
-	assert_int_equal(rig_lookup(&r, dir, "x", NULL), NFS3ERR_ACCES);
-	assert_int_equal(rig_lookup(&r, dir, ".", NULL), NFS3ERR_ACCES);
-	assert_int_equal(rig_create(&r, dir, "x", NULL), NFS3ERR_ACCES);
+	assert_int_equal(mkdir(nfsd_path(&r, "closed"), 0700), 0);
+	dir = nfsd_walk(&r, "closed");
+	assert_int_equal(nfsd_lookup(&r, dir, "x", NULL), NFS3ERR_ACCES);
+	assert_int_equal(nfsd_lookup(&r, dir, ".", NULL), NFS3ERR_ACCES);
+	assert_int_equal(nfsd_create(&r, dir, "x", NULL), NFS3ERR_ACCES);
 	READDIR3args la = {.dir = dir, .count = 4096};
 	READDIR3res lres;
 
 	assert_int_equal(NFS(&r, READDIR, &la, &lres), NFS3ERR_ACCES);
-	rig_stop(&r);
+	nfsd_stop(&r);
 }
 
 /* ---- Read-only, full ----------------------------------------------------- */
@@ -229,20 +229,20 @@ static void read_only_refuses_changes(void **state)
 	nfs_fh3 fh;
 
 	(void)state;
-	rig_write_file(&r, "f", "data", 4);
-	rig_start(&r, "--read-only", NULL);
-	fh = rig_walk(&r, "f");
-	assert_int_equal(rig_read(&r, fh, 0, b, 4, false, NULL), 4);
-	assert_int_equal(rig_write(&r, fh, 0, "x", 1, UNSTABLE, NULL), NFS3ERR_ROFS);
-	assert_int_equal(rig_create(&r, r.root, "new", NULL), NFS3ERR_ROFS);
+	nfsd_write_file(&r, "f", "data", 4);
+	nfsd_start(&r, "--read-only", NULL);
+	fh = nfsd_walk(&r, "f");
+	assert_int_equal(nfsd_read(&r, fh, 0, b, 4, false, NULL), 4);
+	assert_int_equal(nfsd_write(&r, fh, 0, "x", 1, UNSTABLE, NULL), NFS3ERR_ROFS);
+	assert_int_equal(nfsd_create(&r, r.root, "new", NULL), NFS3ERR_ROFS);
 	sa.object = fh;
 	assert_int_equal(NFS(&r, SETATTR, &sa, &sres), NFS3ERR_ROFS);
-	ra.object = rig_in(r.root, "f");
+	ra.object = nfsd_name(r.root, "f");
 	assert_int_equal(NFS(&r, REMOVE, &ra, &rres), NFS3ERR_ROFS);
 	aa.object = fh;
 	assert_int_equal(NFS(&r, ACCESS, &aa, &ares), NFS3_OK);
 	assert_int_equal(ares.ACCESS3res_u.resok.access, ACCESS3_READ);
-	rig_stop(&r);
+	nfsd_stop(&r);
 }
 
 static void file_size_limit_is_reported(void **state)
@@ -253,15 +253,15 @@ static void file_size_limit_is_reported(void **state)
 
 	(void)state;
 	r.fsize = 50000;
-	rig_start(&r, NULL);
-	assert_int_equal(rig_create(&r, r.root, "f", &fh), NFS3_OK);
+	nfsd_start(&r, NULL);
+	assert_int_equal(nfsd_create(&r, r.root, "f", &fh), NFS3_OK);
 	/* A short write says how much, the next one why not more. */
-	assert_int_equal(rig_write(&r, fh, 0, data, sizeof(data), UNSTABLE, &ok),
+	assert_int_equal(nfsd_write(&r, fh, 0, data, sizeof(data), UNSTABLE, &ok),
 	                 NFS3_OK);
 	assert_int_equal(ok.count, 50000);
-	assert_int_equal(rig_write(&r, fh, 50000, data, 10, UNSTABLE, NULL),
+	assert_int_equal(nfsd_write(&r, fh, 50000, data, 10, UNSTABLE, NULL),
 	                 NFS3ERR_FBIG);
-	rig_stop(&r);
+	nfsd_stop(&r);
 }
 
 static void full_disk_is_reported(void **state)
@@ -273,18 +273,18 @@ static void full_disk_is_reported(void **state)
 	nfs_fh3 fh;
 
 	(void)state;
-	rig_need_root();
+	nfsd_need_root();
 	if (mount("none", r.exp, "tmpfs", 0, "size=1M,mode=777"))
 		skip();
-	rig_start(&r, NULL);
-	assert_int_equal(rig_create(&r, r.root, "f", &fh), NFS3_OK);
+	nfsd_start(&r, NULL);
+	assert_int_equal(nfsd_create(&r, r.root, "f", &fh), NFS3_OK);
 	do {
-		s = rig_write(&r, fh, at, data, 300000, FILE_SYNC, &ok);
+		s = nfsd_write(&r, fh, at, data, 300000, FILE_SYNC, &ok);
 		at += s ? 0 : ok.count;
 	} while (!s && at < 2 << 20);
-	rig_stop(&r);
+	nfsd_stop(&r);
 	assert_int_equal(umount(r.exp), 0);
-	assert_true(rig_said(&r, "/exp/f: WRITE failed: No space left on device"));
+	assert_true(nfsd_printed(&r, "/exp/f: WRITE failed: No space left on device"));
 	assert_int_equal(s, NFS3ERR_NOSPC);
 	assert_true(at > 0 && at <= 1 << 20);
 }
@@ -304,39 +304,39 @@ static void survive_restart(void)
 	fattr3 a1, a2;
 
 	for (size_t i = 0; i < sizeof(tree) / sizeof(tree[0]); i++) {
-		assert_int_equal(mkdir(rig_path(&r, tree[i]), 0755), 0);
-		assert_int_equal(chown(rig_path(&r, tree[i]), r.uid, r.gid), 0);
+		assert_int_equal(mkdir(nfsd_path(&r, tree[i]), 0755), 0);
+		assert_int_equal(chown(nfsd_path(&r, tree[i]), r.uid, r.gid), 0);
 	}
 	for (int i = 0; i < 40; i++) {
 		strcat(deep, i ? "/deep" : "deep");
-		assert_int_equal(mkdir(rig_path(&r, deep), 0755), 0);
+		assert_int_equal(mkdir(nfsd_path(&r, deep), 0755), 0);
 	}
-	rig_write_file(&r, "a/b/c/file", "content", 7);
-	rig_write_file(&r, "a/gone", "content", 7);
-	rig_start(&r, NULL);
-	fh = rig_walk(&r, "a/b/c/file");
-	gone = rig_walk(&r, "a/gone");
-	deepest = rig_walk(&r, deep);
-	root = rig_fh(&r, r.root.data.data_val, r.root.data.data_len);
-	assert_int_equal(rig_getattr(&r, fh, &a1), NFS3_OK);
-	assert_int_equal(rig_write(&r, fh, 0, "C", 1, UNSTABLE, &w1), NFS3_OK);
-	rig_kill(&r);
-	assert_int_equal(unlink(rig_path(&r, "a/gone")), 0);
-	rig_write_file(&r, "a/gone", "another", 7);
-	rig_start(&r, NULL);
-	assert_int_equal(rig_getattr(&r, fh, &a2), NFS3_OK);
+	nfsd_write_file(&r, "a/b/c/file", "content", 7);
+	nfsd_write_file(&r, "a/gone", "content", 7);
+	nfsd_start(&r, NULL);
+	fh = nfsd_walk(&r, "a/b/c/file");
+	gone = nfsd_walk(&r, "a/gone");
+	deepest = nfsd_walk(&r, deep);
+	root = nfsd_fh(&r, r.root.data.data_val, r.root.data.data_len);
+	assert_int_equal(nfsd_getattr(&r, fh, &a1), NFS3_OK);
+	assert_int_equal(nfsd_write(&r, fh, 0, "C", 1, UNSTABLE, &w1), NFS3_OK);
+	nfsd_kill(&r);
+	assert_int_equal(unlink(nfsd_path(&r, "a/gone")), 0);
+	nfsd_write_file(&r, "a/gone", "another", 7);
+	nfsd_start(&r, NULL);
+	assert_int_equal(nfsd_getattr(&r, fh, &a2), NFS3_OK);
 	assert_int_equal(a1.fileid, a2.fileid);
 	assert_int_equal(a1.fsid, a2.fsid);
-	assert_int_equal(rig_read(&r, fh, 0, b, 7, false, NULL), 7);
+	assert_int_equal(nfsd_read(&r, fh, 0, b, 7, false, NULL), 7);
 	assert_memory_equal(b, "Content", 7);
-	assert_int_equal(rig_getattr(&r, deepest, &a2), NFS3_OK);
+	assert_int_equal(nfsd_getattr(&r, deepest, &a2), NFS3_OK);
 	assert_int_equal(a2.type, NF3DIR);
 	assert_memory_equal(root.data.data_val, r.root.data.data_val,
 	                    root.data.data_len);
-	assert_int_equal(rig_getattr(&r, gone, NULL), NFS3ERR_STALE);
-	assert_int_equal(rig_write(&r, fh, 0, "C", 1, UNSTABLE, &w2), NFS3_OK);
+	assert_int_equal(nfsd_getattr(&r, gone, NULL), NFS3ERR_STALE);
+	assert_int_equal(nfsd_write(&r, fh, 0, "C", 1, UNSTABLE, &w2), NFS3_OK);
 	assert_memory_not_equal(w1.verf, w2.verf, NFS3_WRITEVERFSIZE);
-	rig_stop(&r);
+	nfsd_stop(&r);
 }
 
 static void handles_survive_sigkill(void **state)
@@ -349,7 +349,7 @@ static void handles_survive_sigkill(void **state)
 static void handles_survive_sigkill_without_privilege(void **state)
 {
 	(void)state;
-	rig_need_root();
+	nfsd_need_root();
 	r.server_uid = 1000;
 	survive_restart();
 }
@@ -382,28 +382,28 @@ static void kernel_handles_follow_moves(void **state)
 	nfs_fh3 fh, dir;
 
 	(void)state;
-	rig_need_root();
+	nfsd_need_root();
 	if (!kernel_opens_handles())
 		skip();
-	assert_int_equal(mkdir(rig_path(&r, "from"), 0755), 0);
-	assert_int_equal(mkdir(rig_path(&r, "to"), 0755), 0);
-	rig_write_file(&r, "from/f", "content", 7);
-	assert_int_equal(mkdir(rig_path(&r, deep), 0755), 0);
+	assert_int_equal(mkdir(nfsd_path(&r, "from"), 0755), 0);
+	assert_int_equal(mkdir(nfsd_path(&r, "to"), 0755), 0);
+	nfsd_write_file(&r, "from/f", "content", 7);
+	assert_int_equal(mkdir(nfsd_path(&r, deep), 0755), 0);
 	for (int i = 0; i < 200; i++) {
 		strcat(deep, "/d");
-		assert_int_equal(mkdir(rig_path(&r, deep), 0755), 0);
+		assert_int_equal(mkdir(nfsd_path(&r, deep), 0755), 0);
 	}
-	rig_start(&r, NULL);
-	fh = rig_walk(&r, "from/f");
-	dir = rig_walk(&r, deep);
-	rig_kill(&r);
-	assert_int_equal(rename(rig_path(&r, "from/f"), rig_path(&r, "to/g")), 0);
-	rig_start(&r, NULL);
-	assert_int_equal(rig_read(&r, fh, 0, b, 7, false, NULL), 7);
+	nfsd_start(&r, NULL);
+	fh = nfsd_walk(&r, "from/f");
+	dir = nfsd_walk(&r, deep);
+	nfsd_kill(&r);
+	assert_int_equal(rename(nfsd_path(&r, "from/f"), nfsd_path(&r, "to/g")), 0);
+	nfsd_start(&r, NULL);
+	assert_int_equal(nfsd_read(&r, fh, 0, b, 7, false, NULL), 7);
 	assert_memory_equal(b, "content", 7);
-	assert_int_equal(rig_getattr(&r, dir, NULL), NFS3_OK);
-	assert_int_equal(rig_lookup(&r, dir, "..", NULL), NFS3_OK);
-	rig_stop(&r);
+	assert_int_equal(nfsd_getattr(&r, dir, NULL), NFS3_OK);
+	assert_int_equal(nfsd_lookup(&r, dir, "..", NULL), NFS3_OK);
+	nfsd_stop(&r);
 }
 
 static void other_secret_other_handles(void **state)
@@ -412,14 +412,14 @@ static void other_secret_other_handles(void **state)
 	nfs_fh3 fh;
 
 	(void)state;
-	rig_start(&r, NULL);
-	fh = rig_fh(&r, r.root.data.data_val, r.root.data.data_len);
-	rig_stop(&r);
+	nfsd_start(&r, NULL);
+	fh = nfsd_fh(&r, r.root.data.data_val, r.root.data.data_len);
+	nfsd_stop(&r);
 	snprintf(key, sizeof(key), "%s/handle.key", r.state);
 	assert_int_equal(unlink(key), 0);
-	rig_start(&r, NULL);
-	assert_int_equal(rig_getattr(&r, fh, NULL), NFS3ERR_BADHANDLE);
-	rig_stop(&r);
+	nfsd_start(&r, NULL);
+	assert_int_equal(nfsd_getattr(&r, fh, NULL), NFS3ERR_BADHANDLE);
+	nfsd_stop(&r);
 }
 
 /* A server without privilege serves all as itself, moves included. */
@@ -432,28 +432,28 @@ static void server_that_is_not_root(void **state)
 	uint8_t b[4];
 
 	(void)state;
-	rig_need_root();
+	nfsd_need_root();
 	r.server_uid = 1000;
-	rig_start(&r, NULL);
-	assert_int_equal(mkdir(rig_path(&r, "d1"), 0777), 0);
-	assert_int_equal(mkdir(rig_path(&r, "d2"), 0777), 0);
-	assert_int_equal(chmod(rig_path(&r, "d1"), 0777), 0);
-	assert_int_equal(chmod(rig_path(&r, "d2"), 0777), 0);
-	d1 = rig_walk(&r, "d1");
-	d2 = rig_walk(&r, "d2");
+	nfsd_start(&r, NULL);
+	assert_int_equal(mkdir(nfsd_path(&r, "d1"), 0777), 0);
+	assert_int_equal(mkdir(nfsd_path(&r, "d2"), 0777), 0);
+	assert_int_equal(chmod(nfsd_path(&r, "d1"), 0777), 0);
+	assert_int_equal(chmod(nfsd_path(&r, "d2"), 0777), 0);
+	d1 = nfsd_walk(&r, "d1");
+	d2 = nfsd_walk(&r, "d2");
 	r.uid = r.gid = 4711;
-	assert_int_equal(rig_create(&r, d1, "f", &fh), NFS3_OK);
-	assert_int_equal(stat(rig_path(&r, "d1/f"), &st), 0);
+	assert_int_equal(nfsd_create(&r, d1, "f", &fh), NFS3_OK);
+	assert_int_equal(stat(nfsd_path(&r, "d1/f"), &st), 0);
 	assert_int_equal(st.st_uid, 1000);
-	assert_int_equal(rig_write(&r, fh, 0, "data", 4, FILE_SYNC, NULL), NFS3_OK);
-	ra.from = rig_in(d1, "f");
-	ra.to = rig_in(d2, "g");
+	assert_int_equal(nfsd_write(&r, fh, 0, "data", 4, FILE_SYNC, NULL), NFS3_OK);
+	ra.from = nfsd_name(d1, "f");
+	ra.to = nfsd_name(d2, "g");
 	assert_int_equal(NFS(&r, RENAME, &ra, &res), NFS3_OK);
-	assert_int_equal(rig_read(&r, fh, 0, b, 4, false, NULL), 4);
-	assert_int_equal(rig_lookup(&r, d2, "..", NULL), NFS3_OK);
-	assert_int_equal(chmod(rig_path(&r, "d1"), 0700), 0); /* root's */
-	assert_int_equal(rig_create(&r, d1, "x", NULL), NFS3ERR_ACCES);
-	rig_stop(&r);
+	assert_int_equal(nfsd_read(&r, fh, 0, b, 4, false, NULL), 4);
+	assert_int_equal(nfsd_lookup(&r, d2, "..", NULL), NFS3_OK);
+	assert_int_equal(chmod(nfsd_path(&r, "d1"), 0700), 0); /* root's */
+	assert_int_equal(nfsd_create(&r, d1, "x", NULL), NFS3ERR_ACCES);
+	nfsd_stop(&r);
 }
 
 /* Root that may not switch would serve everyone as root: it does not start. */
@@ -464,7 +464,7 @@ static void root_without_setuid_is_refused(void **state)
 	pid_t pid;
 
 	(void)state;
-	rig_need_root();
+	nfsd_need_root();
 	snprintf(export, sizeof(export), "%s:/exp", r.exp);
 	pid = fork();
 	assert_true(pid >= 0);
@@ -489,28 +489,28 @@ static void usage_errors(void **state)
 
 	(void)state;
 	snprintf(missing, sizeof(missing), "%s/none", r.dir);
-	rig_write_file(&r, "file", "x", 1);
+	nfsd_write_file(&r, "file", "x", 1);
 	snprintf(file, sizeof(file), "%s/file", r.exp);
-	assert_int_equal(rig_tool("nfsd", "--help", NULL), 0);
-	assert_int_equal(rig_tool("nfsd", NULL), 2);
-	assert_int_equal(rig_tool("nfsd", "--export", missing, NULL), 2);
-	assert_int_equal(rig_tool("nfsd", "--export", r.exp, "--no-such-option", NULL),
+	assert_int_equal(nfsd_tool("nfsd", "--help", NULL), 0);
+	assert_int_equal(nfsd_tool("nfsd", NULL), 2);
+	assert_int_equal(nfsd_tool("nfsd", "--export", missing, NULL), 2);
+	assert_int_equal(nfsd_tool("nfsd", "--export", r.exp, "--no-such-option", NULL),
 	                 2);
-	assert_int_equal(rig_tool("nfsd", "--export", r.exp, "--anonuid", "x", NULL),
+	assert_int_equal(nfsd_tool("nfsd", "--export", r.exp, "--anonuid", "x", NULL),
 	                 2);
-	assert_int_equal(rig_tool("nfsd", "--export", r.exp, "--threads", "0", NULL),
+	assert_int_equal(nfsd_tool("nfsd", "--export", r.exp, "--threads", "0", NULL),
 	                 2);
-	assert_int_equal(rig_tool("nfsd", "--export", r.exp, "--export", r.exp, NULL),
+	assert_int_equal(nfsd_tool("nfsd", "--export", r.exp, "--export", r.exp, NULL),
 	                 2);
-	assert_int_equal(rig_tool("nfsd", "--export", r.exp, "argument", NULL), 2);
+	assert_int_equal(nfsd_tool("nfsd", "--export", r.exp, "argument", NULL), 2);
 	assert_int_equal(
-	        rig_tool("nfsd", "--export", file, "--state-dir", r.state, NULL), 1);
-	rig_start(&r, NULL);
+	        nfsd_tool("nfsd", "--export", file, "--state-dir", r.state, NULL), 1);
+	nfsd_start(&r, NULL);
 	snprintf(port, sizeof(port), "127.0.0.1:%s", r.port);
-	assert_int_equal(rig_tool("nfsd", "--export", r.exp, "--state-dir", r.state,
-	                          "--listen", port, NULL),
+	assert_int_equal(nfsd_tool("nfsd", "--export", r.exp, "--state-dir", r.state,
+	                           "--listen", port, NULL),
 	                 1);
-	rig_stop(&r);
+	nfsd_stop(&r);
 }
 
 static void stats_on_exit(void **state)
@@ -521,10 +521,10 @@ static void stats_on_exit(void **state)
 
 	(void)state;
 	snprintf(path, sizeof(path), "%s/stats", r.dir);
-	rig_start(&r, "--stats-on-exit", path, NULL);
-	assert_int_equal(rig_getattr(&r, r.root, NULL), NFS3_OK);
-	assert_int_equal(rig_getattr(&r, r.root, NULL), NFS3_OK);
-	rig_stop(&r);
+	nfsd_start(&r, "--stats-on-exit", path, NULL);
+	assert_int_equal(nfsd_getattr(&r, r.root, NULL), NFS3_OK);
+	assert_int_equal(nfsd_getattr(&r, r.root, NULL), NFS3_OK);
+	nfsd_stop(&r);
 	fd = open(path, O_RDONLY);
 	assert_true(fd >= 0);
 	n = read(fd, text, sizeof(text) - 1);
@@ -599,9 +599,9 @@ static void lost_data_fail_every_commit(void **state)
 	snprintf(flag, sizeof(flag), "%s/fail-fsync", r.dir);
 	r.preload = FSYNC_FAILS;
 	r.preload_flag = flag;
-	rig_start(&r, "--threads", "4", NULL);
-	assert_int_equal(rig_create(&r, r.root, "f", &fh), NFS3_OK);
-	assert_int_equal(rig_write(&r, fh, 0, "data", 4, UNSTABLE, &before), NFS3_OK);
+	nfsd_start(&r, "--threads", "4", NULL);
+	assert_int_equal(nfsd_create(&r, r.root, "f", &fh), NFS3_OK);
+	assert_int_equal(nfsd_write(&r, fh, 0, "data", 4, UNSTABLE, &before), NFS3_OK);
 	assert_int_equal(mkdir(flag, 0755), 0);
 	cred.len = (uint32_t)rpcrdma_auth_sys_encode(body, sizeof(body), 1, "test",
 	                                             r.uid, r.gid, NULL, 0);
@@ -630,9 +630,9 @@ static void lost_data_fail_every_commit(void **state)
 	assert_int_equal(rmdir(flag), 0);
 	assert_int_equal(commits[0].status, NFS3ERR_IO);
 	assert_int_equal(commits[1].status, NFS3ERR_IO);
-	assert_int_equal(rig_write(&r, fh, 0, "data", 4, FILE_SYNC, &after), NFS3_OK);
+	assert_int_equal(nfsd_write(&r, fh, 0, "data", 4, FILE_SYNC, &after), NFS3_OK);
 	assert_memory_not_equal(before.verf, after.verf, NFS3_WRITEVERFSIZE);
-	rig_stop(&r);
+	nfsd_stop(&r);
 }
 
 static void writes_in_parallel(void **state)
@@ -646,8 +646,8 @@ static void writes_in_parallel(void **state)
 
 	(void)state;
 	assert_true(parts && got);
-	rig_start(&r, NULL);
-	assert_int_equal(rig_create(&r, r.root, "f", &fh), NFS3_OK);
+	nfsd_start(&r, NULL);
+	assert_int_equal(nfsd_create(&r, r.root, "f", &fh), NFS3_OK);
 	cred.len = (uint32_t)rpcrdma_auth_sys_encode(body, sizeof(body), 1, "test",
 	                                             r.uid, r.gid, NULL, 0);
 	for (unsigned i = 0; i < AT_ONCE; i++) {
@@ -675,19 +675,20 @@ static void writes_in_parallel(void **state)
 	}
 	while (left)
 		assert_int_equal(rpcrdma_engine_process(r.engine, 10000), 0);
-	fd = open(rig_path(&r, "f"), O_RDONLY);
+	fd = open(nfsd_path(&r, "f"), O_RDONLY);
 	for (unsigned i = 0; i < AT_ONCE; i++) {
 		assert_int_equal(read(fd, got, PART), PART);
 		assert_memory_equal(got, parts[i].data, PART);
 	}
 	assert_int_equal(read(fd, got, 1), 0);
 	close(fd);
-	rig_stop(&r);
+	nfsd_stop(&r);
 	free(parts);
 	free(got);
 }
 
-#define T(f) cmocka_unit_test_prestate_setup_teardown(f, rig_set_up, rig_tear_down, &r)
+#define T(f)                                                                           \
+	cmocka_unit_test_prestate_setup_teardown(f, nfsd_set_up, nfsd_tear_down, &r)
 
 int main(void)
 {

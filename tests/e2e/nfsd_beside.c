@@ -3,11 +3,11 @@
  * Programs that clients of NFS version 3 try beside it, and that rpcrdma nfsd does not
  * have: each is told so at once, on RDMA in both versions and on TCP, and NFS goes on.
  */
-#include "support/tcp_calls.h"
+#include "test_tcp_calls.h"
 
 enum { NLM = 100021, NSM = 100024, RQUOTA = 100011, NFSACL = 100227 };
 
-RIG_FOR_ALL(r, "--mount-port", "0", NULL)
+NFSD_FOR_ALL(r, "--mount-port", "0", NULL)
 
 /* Linux binds NFSACL to the connection of NFS and calls its NULL when it mounts;
  * without the program it has no ACLs there, and ls -l is content. */
@@ -23,7 +23,7 @@ static void refused_over_rdma(uint32_t program, uint32_t version, uint32_t proc,
                               enum rpcrdma_status wanted)
 {
 	r.version = version;
-	rig_call_raw(&r, program, proc, "", 0);
+	nfsd_call_raw(&r, program, proc, "", 0);
 	assert_int_equal(r.status, wanted);
 	if (wanted == RPCRDMA_PROG_MISMATCH) {
 		assert_int_equal(r.low, 3);
@@ -44,7 +44,7 @@ static void visit(void)
 	refused_over_rdma(RPCRDMA_NFS_PROGRAM, 4, 0, RPCRDMA_PROG_MISMATCH);
 	refused_over_rdma(RPCRDMA_MOUNT_PROGRAM, 1, 0, RPCRDMA_PROG_MISMATCH);
 	refused_over_rdma(RPCRDMA_NFS_PROGRAM, 3, 22, RPCRDMA_PROC_UNAVAIL);
-	assert_int_equal(rig_getattr(&r, r.root, &attr), NFS3_OK);
+	assert_int_equal(nfsd_getattr(&r, r.root, &attr), NFS3_OK);
 }
 
 static void programs_that_are_absent_are_refused_over_rdma(void **state)
@@ -54,7 +54,7 @@ static void programs_that_are_absent_are_refused_over_rdma(void **state)
 	(void)state;
 	for (unsigned version = 1; version <= 2; version++) {
 		r.rpcrdma_version = version;
-		rig_again(&r);
+		nfsd_reconnect(&r);
 		visit();
 		rpcrdma_conn_get_info(r.conn, &info, sizeof(info));
 		assert_int_equal(info.version, version);
@@ -81,5 +81,5 @@ int main(void)
 	        cmocka_unit_test(programs_that_are_absent_are_refused_over_tcp),
 	};
 
-	return cmocka_run_group_tests(tests, start_rig, stop_rig);
+	return cmocka_run_group_tests(tests, start_nfsd, stop_nfsd);
 }

@@ -6,7 +6,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "support/nfsd_rig.h"
+#include "test_nfsd.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct rig r;
+static struct nfsd r;
 static const char *source = "127.0.0.1";
 static uint16_t source_port;
 static pid_t loader;               /* sends SIGHUP, or 0 */
@@ -45,7 +45,7 @@ int __wrap_connect(int fd, const struct sockaddr *to, socklen_t len)
 static int init(void **state)
 {
 	(void)state;
-	rig_init(&r);
+	nfsd_init(&r);
 	snprintf(file, sizeof(file), "%s/exports", r.dir);
 	snprintf(other, sizeof(other), "%s/other", r.dir);
 	assert_int_equal(mkdir(other, 0755), 0);
@@ -65,7 +65,7 @@ static int end(void **state)
 	(void)state;
 	end_loader();
 	if (r.pid)
-		rig_kill(&r);
+		nfsd_kill(&r);
 	source = "127.0.0.1";
 	source_port = 0;
 	r.uid = geteuid() ? geteuid() : 1000;
@@ -76,7 +76,7 @@ static int end(void **state)
 static int fini(void **state)
 {
 	(void)state;
-	rig_fini(&r);
+	nfsd_fini(&r);
 	return 0;
 }
 
@@ -84,7 +84,7 @@ static int fini(void **state)
 static void come_from(const char *address)
 {
 	source = address;
-	rig_again(&r);
+	nfsd_reconnect(&r);
 }
 
 /* In one go: it may be being read. */
@@ -107,7 +107,7 @@ static void reload(const char *list, const char *text)
 	write_list(list);
 	assert_int_equal(truncate(r.err, 0), 0);
 	assert_int_equal(kill(r.pid, SIGHUP), 0);
-	rig_wait_said(&r, text);
+	nfsd_wait_printed(&r, text);
 }
 
 /* ---- Who may mount ------------------------------------------------------- */
@@ -117,32 +117,32 @@ static void a_client_is_let_in_by_its_address(void **state)
 	nfs_fh3 root;
 
 	(void)state;
-	rig_start(&r, "--allow", "127.0.0.2", "--allow", "127.0.1.0/24", NULL);
+	nfsd_start(&r, "--allow", "127.0.0.2", "--allow", "127.0.1.0/24", NULL);
 	assert_int_equal(r.root.data.data_len, 0); /* 127.0.0.1 was refused */
-	assert_int_equal(rig_mount(&r, "/exp", NULL), MNT3ERR_ACCES);
-	rig_wait_said(&r, "127.0.0.1 may not mount /exp: Permission denied");
-	assert_int_equal(rig_mount(&r, "/none", NULL), MNT3ERR_NOENT);
+	assert_int_equal(nfsd_mount(&r, "/exp", NULL), MNT3ERR_ACCES);
+	nfsd_wait_printed(&r, "127.0.0.1 may not mount /exp: Permission denied");
+	assert_int_equal(nfsd_mount(&r, "/none", NULL), MNT3ERR_NOENT);
 	come_from("127.0.0.2");
-	assert_int_equal(rig_mount(&r, "/exp", &root), MNT3_OK);
-	assert_int_equal(rig_create(&r, root, "by-2", NULL), NFS3_OK);
+	assert_int_equal(nfsd_mount(&r, "/exp", &root), MNT3_OK);
+	assert_int_equal(nfsd_create(&r, root, "by-2", NULL), NFS3_OK);
 	come_from("127.0.0.3");
-	assert_int_equal(rig_mount(&r, "/exp", NULL), MNT3ERR_ACCES);
+	assert_int_equal(nfsd_mount(&r, "/exp", NULL), MNT3ERR_ACCES);
 	come_from("127.0.1.3");
-	assert_int_equal(rig_mount(&r, "/exp", &root), MNT3_OK);
-	rig_stop(&r);
+	assert_int_equal(nfsd_mount(&r, "/exp", &root), MNT3_OK);
+	nfsd_stop(&r);
 }
 
 static void nothing_beneath_is_shown_either(void **state)
 {
 	(void)state;
-	assert_int_equal(mkdir(rig_path(&r, "sub"), 0755), 0);
-	rig_start(&r, "--allow", "127.0.0.2", NULL);
-	assert_int_equal(rig_mount(&r, "/exp/sub", NULL), MNT3ERR_ACCES);
-	assert_int_equal(rig_mount(&r, "/exp/none", NULL), MNT3ERR_ACCES);
+	assert_int_equal(mkdir(nfsd_path(&r, "sub"), 0755), 0);
+	nfsd_start(&r, "--allow", "127.0.0.2", NULL);
+	assert_int_equal(nfsd_mount(&r, "/exp/sub", NULL), MNT3ERR_ACCES);
+	assert_int_equal(nfsd_mount(&r, "/exp/none", NULL), MNT3ERR_ACCES);
 	come_from("127.0.0.2");
-	assert_int_equal(rig_mount(&r, "/exp/sub", NULL), MNT3_OK);
-	assert_int_equal(rig_mount(&r, "/exp/none", NULL), MNT3ERR_NOENT);
-	rig_stop(&r);
+	assert_int_equal(nfsd_mount(&r, "/exp/sub", NULL), MNT3_OK);
+	assert_int_equal(nfsd_mount(&r, "/exp/none", NULL), MNT3ERR_NOENT);
+	nfsd_stop(&r);
 }
 
 /* Handles are of no use to whom they were not given. */
@@ -161,32 +161,32 @@ static void a_handle_lets_nobody_in(void **state)
 
 	(void)state;
 	source = "127.0.0.2";
-	rig_start(&r, "--allow", "127.0.0.2", NULL);
-	root = rig_fh(&r, r.root.data.data_val, r.root.data.data_len);
-	assert_int_equal(rig_create(&r, root, "f", &f), NFS3_OK);
-	assert_int_equal(rig_write(&r, f, 0, "abc", 3, FILE_SYNC, NULL), NFS3_OK);
+	nfsd_start(&r, "--allow", "127.0.0.2", NULL);
+	root = nfsd_fh(&r, r.root.data.data_val, r.root.data.data_len);
+	assert_int_equal(nfsd_create(&r, root, "f", &f), NFS3_OK);
+	assert_int_equal(nfsd_write(&r, f, 0, "abc", 3, FILE_SYNC, NULL), NFS3_OK);
 	come_from("127.0.0.1");
-	assert_int_equal(rig_getattr(&r, root, NULL), NFS3ERR_ACCES);
-	rig_wait_said(&r, "127.0.0.1 may not use /exp: Permission denied");
-	assert_int_equal(rig_getattr(&r, f, NULL), NFS3ERR_ACCES);
-	assert_int_equal(rig_lookup(&r, root, "f", NULL), NFS3ERR_ACCES);
-	assert_int_equal(rig_create(&r, root, "g", NULL), NFS3ERR_ACCES);
-	assert_int_equal(rig_write(&r, f, 0, "x", 1, FILE_SYNC, NULL), NFS3ERR_ACCES);
-	assert_int_equal(rig_read(&r, f, 0, buf, 3, false, NULL), -NFS3ERR_ACCES);
-	assert_int_equal(rig_read(&r, f, 0, buf, 3, true, NULL), -NFS3ERR_ACCES);
+	assert_int_equal(nfsd_getattr(&r, root, NULL), NFS3ERR_ACCES);
+	nfsd_wait_printed(&r, "127.0.0.1 may not use /exp: Permission denied");
+	assert_int_equal(nfsd_getattr(&r, f, NULL), NFS3ERR_ACCES);
+	assert_int_equal(nfsd_lookup(&r, root, "f", NULL), NFS3ERR_ACCES);
+	assert_int_equal(nfsd_create(&r, root, "g", NULL), NFS3ERR_ACCES);
+	assert_int_equal(nfsd_write(&r, f, 0, "x", 1, FILE_SYNC, NULL), NFS3ERR_ACCES);
+	assert_int_equal(nfsd_read(&r, f, 0, buf, 3, false, NULL), -NFS3ERR_ACCES);
+	assert_int_equal(nfsd_read(&r, f, 0, buf, 3, true, NULL), -NFS3ERR_ACCES);
 	fsinfo.fsroot = root;
 	assert_int_equal(NFS(&r, FSINFO, &fsinfo, &fsinfo_res), NFS3ERR_ACCES);
 	access.object = root;
 	access.access = 1;
 	assert_int_equal(NFS(&r, ACCESS, &access, &access_res), NFS3ERR_ACCES);
-	rename = (RENAME3args){rig_in(root, "f"), rig_in(root, "g")};
+	rename = (RENAME3args){nfsd_name(root, "f"), nfsd_name(root, "g")};
 	assert_int_equal(NFS(&r, RENAME, &rename, &rename_res), NFS3ERR_ACCES);
-	link = (LINK3args){f, rig_in(root, "g")};
+	link = (LINK3args){f, nfsd_name(root, "g")};
 	assert_int_equal(NFS(&r, LINK, &link, &link_res), NFS3ERR_ACCES);
 	come_from("127.0.0.2");
-	assert_int_equal(rig_read(&r, f, 0, buf, 3, false, NULL), 3);
+	assert_int_equal(nfsd_read(&r, f, 0, buf, 3, false, NULL), 3);
 	assert_memory_equal(buf, "abc", 3);
-	rig_stop(&r);
+	nfsd_stop(&r);
 }
 
 static void a_client_that_may_only_read_changes_nothing(void **state)
@@ -195,30 +195,30 @@ static void a_client_that_may_only_read_changes_nothing(void **state)
 	ACCESS3res res;
 
 	(void)state;
-	rig_start(&r, "--allow", "*(rw)", "--allow", "127.0.0.2(ro)", NULL);
+	nfsd_start(&r, "--allow", "*(rw)", "--allow", "127.0.0.2(ro)", NULL);
 	access.object = r.root;
 	assert_int_equal(NFS(&r, ACCESS, &access, &res), NFS3_OK);
 	assert_int_equal(res.ACCESS3res_u.resok.access & ACCESS3_MODIFY,
 	                 ACCESS3_MODIFY);
-	assert_int_equal(rig_create(&r, r.root, "by-1", NULL), NFS3_OK);
+	assert_int_equal(nfsd_create(&r, r.root, "by-1", NULL), NFS3_OK);
 	come_from("127.0.0.2");
-	assert_int_equal(rig_mount(&r, "/exp", NULL), MNT3_OK);
+	assert_int_equal(nfsd_mount(&r, "/exp", NULL), MNT3_OK);
 	assert_int_equal(NFS(&r, ACCESS, &access, &res), NFS3_OK);
 	assert_int_equal(res.ACCESS3res_u.resok.access & ACCESS3_MODIFY, 0);
-	assert_int_equal(rig_create(&r, r.root, "by-2", NULL), NFS3ERR_ROFS);
-	rig_stop(&r);
+	assert_int_equal(nfsd_create(&r, r.root, "by-2", NULL), NFS3ERR_ROFS);
+	nfsd_stop(&r);
 	source = "127.0.0.1";
-	rig_start(&r, "--allow", "*(rw)", "--read-only", NULL);
-	assert_int_equal(rig_create(&r, r.root, "by-1-again", NULL), NFS3ERR_ROFS);
-	rig_stop(&r);
+	nfsd_start(&r, "--allow", "*(rw)", "--read-only", NULL);
+	assert_int_equal(nfsd_create(&r, r.root, "by-1-again", NULL), NFS3ERR_ROFS);
+	nfsd_stop(&r);
 }
 
 static uid_t owner_of_new(const char *name)
 {
 	struct stat st;
 
-	assert_int_equal(rig_create(&r, r.root, name, NULL), NFS3_OK);
-	assert_int_equal(stat(rig_path(&r, name), &st), 0);
+	assert_int_equal(nfsd_create(&r, r.root, name, NULL), NFS3_OK);
+	assert_int_equal(stat(nfsd_path(&r, name), &st), 0);
 	return st.st_uid;
 }
 
@@ -228,9 +228,9 @@ static void squashing_is_the_clients_own(void **state)
 	if (geteuid())
 		skip(); /* all are the server itself */
 	assert_int_equal(chmod(r.exp, 0777), 0);
-	rig_start(&r, "--anonuid", "5", "--allow", "127.0.0.0/8", "--allow",
-	          "127.0.0.2(all_squash,anonuid=7)", "--allow",
-	          "127.0.0.3(no_root_squash)", NULL);
+	nfsd_start(&r, "--anonuid", "5", "--allow", "127.0.0.0/8", "--allow",
+	           "127.0.0.2(all_squash,anonuid=7)", "--allow",
+	           "127.0.0.3(no_root_squash)", NULL);
 	assert_int_equal(owner_of_new("user-1"), 1000);
 	r.uid = 0;
 	assert_int_equal(owner_of_new("root-1"), 5);
@@ -239,23 +239,23 @@ static void squashing_is_the_clients_own(void **state)
 	r.uid = 1000;
 	come_from("127.0.0.2");
 	assert_int_equal(owner_of_new("user-2"), 7);
-	rig_stop(&r);
+	nfsd_stop(&r);
 	assert_int_equal(chmod(r.exp, 0755), 0);
 }
 
 static void secure_asks_for_a_port_of_root(void **state)
 {
 	(void)state;
-	rig_start(&r, "--allow", "127.0.0.2(secure)", "--allow", "*(insecure)", NULL);
-	assert_int_equal(rig_mount(&r, "/exp", NULL), MNT3_OK);
+	nfsd_start(&r, "--allow", "127.0.0.2(secure)", "--allow", "*(insecure)", NULL);
+	assert_int_equal(nfsd_mount(&r, "/exp", NULL), MNT3_OK);
 	come_from("127.0.0.2");
-	assert_int_equal(rig_mount(&r, "/exp", NULL), MNT3ERR_ACCES);
+	assert_int_equal(nfsd_mount(&r, "/exp", NULL), MNT3ERR_ACCES);
 	if (!geteuid()) {
 		source_port = (uint16_t)(700 + getpid() % 300);
-		rig_again(&r);
-		assert_int_equal(rig_mount(&r, "/exp", NULL), MNT3_OK);
+		nfsd_reconnect(&r);
+		assert_int_equal(nfsd_mount(&r, "/exp", NULL), MNT3_OK);
 	}
-	rig_stop(&r);
+	nfsd_stop(&r);
 }
 
 /* ---- showmount -e -------------------------------------------------------- */
@@ -278,7 +278,7 @@ static const char *listed(void)
 	uint32_t len;
 
 	buf[0] = 0;
-	rig_call_raw(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_EXPORT, NULL, 0);
+	nfsd_call_raw(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_EXPORT, NULL, 0);
 	assert_int_equal(r.status, RPCRDMA_OK);
 	while (word_at(&at)) {
 		len = word_at(&at);
@@ -300,14 +300,14 @@ static void the_list_names_each_exports_clients(void **state)
 	char list[256];
 
 	(void)state;
-	rig_start(&r, NULL);
+	nfsd_start(&r, NULL);
 	assert_string_equal(listed(), "/exp"); /* no group: everybody */
-	rig_stop(&r);
+	nfsd_stop(&r);
 	snprintf(list, sizeof(list), "%s:/f *(rw) 127.0.0.2\n", other);
 	write_list(list);
-	rig_start(&r, "--allow", "127.0.0.0/8(rw)", "--exports", file, NULL);
+	nfsd_start(&r, "--allow", "127.0.0.0/8(rw)", "--exports", file, NULL);
 	assert_string_equal(listed(), "/exp:127.0.0.0/8 /f:*,127.0.0.2");
-	rig_stop(&r);
+	nfsd_stop(&r);
 }
 
 /* ---- Files --------------------------------------------------------------- */
@@ -327,38 +327,38 @@ static void a_file_grants_reading_unless_it_says_more(void **state)
 
 	(void)state;
 	write_list(line("127.0.0.1 127.0.0.2(rw)"));
-	rig_start(&r, "--exports", file, NULL);
-	assert_int_equal(rig_mount(&r, "/f", &f), MNT3_OK);
-	assert_int_equal(rig_create(&r, f, "1", NULL), NFS3ERR_ROFS);
-	assert_int_equal(rig_create(&r, r.root, "cli", NULL), NFS3_OK);
+	nfsd_start(&r, "--exports", file, NULL);
+	assert_int_equal(nfsd_mount(&r, "/f", &f), MNT3_OK);
+	assert_int_equal(nfsd_create(&r, f, "1", NULL), NFS3ERR_ROFS);
+	assert_int_equal(nfsd_create(&r, r.root, "cli", NULL), NFS3_OK);
 	come_from("127.0.0.2");
-	assert_int_equal(rig_create(&r, f, "2", NULL), NFS3_OK);
+	assert_int_equal(nfsd_create(&r, f, "2", NULL), NFS3_OK);
 	come_from("127.0.0.3");
-	assert_int_equal(rig_mount(&r, "/f", NULL), MNT3ERR_ACCES);
-	assert_int_equal(rig_mount(&r, "/exp", NULL), MNT3_OK);
-	rig_stop(&r);
+	assert_int_equal(nfsd_mount(&r, "/f", NULL), MNT3ERR_ACCES);
+	assert_int_equal(nfsd_mount(&r, "/exp", NULL), MNT3_OK);
+	nfsd_stop(&r);
 }
 
 static void a_broken_or_missing_file_starts_nothing(void **state)
 {
 	(void)state;
 	write_list(line("127.0.0.1(bogus)"));
-	assert_int_equal(rig_tool("nfsd", "--exports", file, "--listen", "127.0.0.1:0",
-	                          "--state-dir", r.state, NULL),
+	assert_int_equal(nfsd_tool("nfsd", "--exports", file, "--listen", "127.0.0.1:0",
+	                           "--state-dir", r.state, NULL),
 	                 1);
-	assert_int_equal(rig_tool("nfsd", "--exports", "/no/such", "--listen",
-	                          "127.0.0.1:0", NULL),
+	assert_int_equal(nfsd_tool("nfsd", "--exports", "/no/such", "--listen",
+	                           "127.0.0.1:0", NULL),
 	                 1);
 	write_list("/no/such *\n");
-	assert_int_equal(rig_tool("nfsd", "--exports", file, "--listen", "127.0.0.1:0",
-	                          "--state-dir", r.state, NULL),
+	assert_int_equal(nfsd_tool("nfsd", "--exports", file, "--listen", "127.0.0.1:0",
+	                           "--state-dir", r.state, NULL),
 	                 1);
 	write_list(line("127.0.0.1"));
-	assert_int_equal(rig_tool("nfsd", "--exports", file, "--allow", "*", "--listen",
-	                          "127.0.0.1:0", NULL),
+	assert_int_equal(nfsd_tool("nfsd", "--exports", file, "--allow", "*",
+	                           "--listen", "127.0.0.1:0", NULL),
 	                 2);
-	assert_int_equal(rig_tool("nfsd", "--export", r.exp, "--allow", "*(bogus)",
-	                          "--listen", "127.0.0.1:0", NULL),
+	assert_int_equal(nfsd_tool("nfsd", "--export", r.exp, "--allow", "*(bogus)",
+	                           "--listen", "127.0.0.1:0", NULL),
 	                 2);
 }
 
@@ -366,10 +366,11 @@ static void an_unknown_host_is_told_and_matches_nobody(void **state)
 {
 	(void)state;
 	write_list(line("no-such-host.invalid(rw) 127.0.0.2"));
-	rig_start(&r, "--exports", file, NULL);
-	rig_wait_said(&r, "exports:2: client 'no-such-host.invalid' matches no host");
-	assert_int_equal(rig_mount(&r, "/f", NULL), MNT3ERR_ACCES);
-	rig_stop(&r);
+	nfsd_start(&r, "--exports", file, NULL);
+	nfsd_wait_printed(&r,
+	                  "exports:2: client 'no-such-host.invalid' matches no host");
+	assert_int_equal(nfsd_mount(&r, "/f", NULL), MNT3ERR_ACCES);
+	nfsd_stop(&r);
 }
 
 static void sighup_loads_the_file_again(void **state)
@@ -378,20 +379,20 @@ static void sighup_loads_the_file_again(void **state)
 
 	(void)state;
 	write_list(line("127.0.0.1"));
-	rig_start(&r, "--exports", file, NULL);
-	assert_int_equal(rig_mount(&r, "/f", &f), MNT3_OK);
-	assert_int_equal(rig_create(&r, f, "a", NULL), NFS3ERR_ROFS);
-	root = rig_fh(&r, r.root.data.data_val, r.root.data.data_len);
+	nfsd_start(&r, "--exports", file, NULL);
+	assert_int_equal(nfsd_mount(&r, "/f", &f), MNT3_OK);
+	assert_int_equal(nfsd_create(&r, f, "a", NULL), NFS3ERR_ROFS);
+	root = nfsd_fh(&r, r.root.data.data_val, r.root.data.data_len);
 	/* The same connection, handles and all. */
 	reload(line("127.0.0.1(rw)"), "was loaded");
-	assert_int_equal(rig_create(&r, f, "a", NULL), NFS3_OK);
+	assert_int_equal(nfsd_create(&r, f, "a", NULL), NFS3_OK);
 	reload(line("127.0.0.2(rw)"), "was loaded");
-	assert_int_equal(rig_create(&r, f, "b", NULL), NFS3ERR_ACCES);
-	assert_int_equal(rig_getattr(&r, f, NULL), NFS3ERR_ACCES);
-	assert_int_equal(rig_mount(&r, "/f", NULL), MNT3ERR_ACCES);
+	assert_int_equal(nfsd_create(&r, f, "b", NULL), NFS3ERR_ACCES);
+	assert_int_equal(nfsd_getattr(&r, f, NULL), NFS3ERR_ACCES);
+	assert_int_equal(nfsd_mount(&r, "/f", NULL), MNT3ERR_ACCES);
 	/* What the command line exports is not the file's. */
-	assert_int_equal(rig_getattr(&r, root, NULL), NFS3_OK);
-	rig_stop(&r);
+	assert_int_equal(nfsd_getattr(&r, root, NULL), NFS3_OK);
+	nfsd_stop(&r);
 }
 
 static void an_export_that_goes_leaves_stale_handles_until_it_is_back(void **state)
@@ -400,19 +401,19 @@ static void an_export_that_goes_leaves_stale_handles_until_it_is_back(void **sta
 
 	(void)state;
 	write_list(line("*(rw)"));
-	rig_start(&r, "--exports", file, NULL);
-	assert_int_equal(rig_mount(&r, "/f", &f), MNT3_OK);
-	assert_int_equal(rig_create(&r, f, "kept", &g), NFS3_OK);
+	nfsd_start(&r, "--exports", file, NULL);
+	assert_int_equal(nfsd_mount(&r, "/f", &f), MNT3_OK);
+	assert_int_equal(nfsd_create(&r, f, "kept", &g), NFS3_OK);
 	reload("", "was loaded");
-	assert_int_equal(rig_getattr(&r, f, NULL), NFS3ERR_STALE);
-	assert_int_equal(rig_getattr(&r, g, NULL), NFS3ERR_STALE);
-	assert_int_equal(rig_write(&r, g, 0, "x", 1, FILE_SYNC, NULL), NFS3ERR_STALE);
-	assert_int_equal(rig_mount(&r, "/f", NULL), MNT3ERR_NOENT);
+	assert_int_equal(nfsd_getattr(&r, f, NULL), NFS3ERR_STALE);
+	assert_int_equal(nfsd_getattr(&r, g, NULL), NFS3ERR_STALE);
+	assert_int_equal(nfsd_write(&r, g, 0, "x", 1, FILE_SYNC, NULL), NFS3ERR_STALE);
+	assert_int_equal(nfsd_mount(&r, "/f", NULL), MNT3ERR_NOENT);
 	assert_string_equal(listed(), "/exp");
 	reload(line("*"), "was loaded");
-	assert_int_equal(rig_getattr(&r, g, NULL), NFS3_OK);
+	assert_int_equal(nfsd_getattr(&r, g, NULL), NFS3_OK);
 	assert_string_equal(listed(), "/exp /f:*");
-	rig_stop(&r);
+	nfsd_stop(&r);
 }
 
 static void a_broken_file_leaves_the_old_lists_in_force(void **state)
@@ -432,24 +433,24 @@ static void a_broken_file_leaves_the_old_lists_in_force(void **state)
 
 	(void)state;
 	write_list(line("127.0.0.1"));
-	rig_start(&r, "--exports", file, NULL);
-	assert_int_equal(rig_mount(&r, "/f", &f), MNT3_OK);
+	nfsd_start(&r, "--exports", file, NULL);
+	assert_int_equal(nfsd_mount(&r, "/f", &f), MNT3_OK);
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		reload(line(t[i].clients),
 		       "was not loaded: the previous exports stay in effect");
-		if (!rig_said(&r, t[i].why))
+		if (!nfsd_printed(&r, t[i].why))
 			fail_msg("it did not say '%s'", t[i].why);
-		assert_int_equal(rig_create(&r, f, "a", NULL), NFS3ERR_ROFS);
+		assert_int_equal(nfsd_create(&r, f, "a", NULL), NFS3ERR_ROFS);
 		assert_string_equal(listed(), "/exp /f:127.0.0.1");
 	}
 	assert_int_equal(unlink(file), 0);
 	assert_int_equal(truncate(r.err, 0), 0);
 	assert_int_equal(kill(r.pid, SIGHUP), 0);
-	rig_wait_said(&r, "was not loaded");
-	assert_int_equal(rig_mount(&r, "/f", NULL), MNT3_OK);
+	nfsd_wait_printed(&r, "was not loaded");
+	assert_int_equal(nfsd_mount(&r, "/f", NULL), MNT3_OK);
 	reload(line("127.0.0.1(rw)"), "was loaded");
-	assert_int_equal(rig_create(&r, f, "b", NULL), NFS3_OK);
-	rig_stop(&r);
+	assert_int_equal(nfsd_create(&r, f, "b", NULL), NFS3_OK);
+	nfsd_stop(&r);
 }
 
 /* Another process has it loaded again and again, and from list to list. */
@@ -479,24 +480,24 @@ static void clients_go_on_while_it_is_loaded(void **state)
 	snprintf(text[1], sizeof(text[1]), "%s:/f 127.0.0.1(rw)\n%s:/g *\n", other,
 	         r.dir);
 	write_list(text[1]);
-	rig_start(&r, "--exports", file, NULL);
-	assert_int_equal(rig_mount(&r, "/f", &f), MNT3_OK);
-	assert_int_equal(rig_mount(&r, "/g", &g), MNT3_OK);
-	assert_int_equal(rig_create(&r, f, "loaded", &kept), NFS3_OK);
+	nfsd_start(&r, "--exports", file, NULL);
+	assert_int_equal(nfsd_mount(&r, "/f", &f), MNT3_OK);
+	assert_int_equal(nfsd_mount(&r, "/g", &g), MNT3_OK);
+	assert_int_equal(nfsd_create(&r, f, "loaded", &kept), NFS3_OK);
 	load_all_the_time(lists);
 	for (int i = 0; i < 1000; i++) {
-		nfsstat3 other_one = rig_getattr(&r, g, NULL);
-		mountstat3 mounted = rig_mount(&r, "/g", NULL);
+		nfsstat3 other_one = nfsd_getattr(&r, g, NULL);
+		mountstat3 mounted = nfsd_mount(&r, "/g", NULL);
 
-		assert_int_equal(rig_getattr(&r, kept, NULL), NFS3_OK);
-		assert_int_equal(rig_write(&r, kept, 0, "x", 1, UNSTABLE, NULL),
+		assert_int_equal(nfsd_getattr(&r, kept, NULL), NFS3_OK);
+		assert_int_equal(nfsd_write(&r, kept, 0, "x", 1, UNSTABLE, NULL),
 		                 NFS3_OK);
 		assert_true(other_one == NFS3_OK || other_one == NFS3ERR_STALE);
 		assert_true(mounted == MNT3_OK || mounted == MNT3ERR_NOENT);
 	}
 	end_loader();
-	assert_true(rig_said(&r, "was loaded"));
-	rig_stop(&r);
+	assert_true(nfsd_printed(&r, "was loaded"));
+	nfsd_stop(&r);
 }
 
 /* Each load costs nothing that stays. */
@@ -509,12 +510,12 @@ static void it_can_be_loaded_for_ever(void **state)
 	snprintf(list[0], sizeof(list[0]), "%s:/f *\n", other);
 	snprintf(list[1], sizeof(list[1]), "%s:/f *\n%s:/g *(rw)\n", other, r.dir);
 	write_list(list[0]);
-	rig_start(&r, "--exports", file, NULL);
+	nfsd_start(&r, "--exports", file, NULL);
 	for (int i = 1; i < 300; i++)
 		reload(list[i % 2], "was loaded");
-	assert_int_equal(rig_mount(&r, "/f", &f), MNT3_OK);
-	assert_int_equal(rig_mount(&r, "/g", NULL), MNT3_OK);
-	rig_stop(&r);
+	assert_int_equal(nfsd_mount(&r, "/f", &f), MNT3_OK);
+	assert_int_equal(nfsd_mount(&r, "/g", NULL), MNT3_OK);
+	nfsd_stop(&r);
 }
 
 /* Without a file to load it is the end of a terminal. */
@@ -523,16 +524,16 @@ static void sighup_ends_a_server_without_file(void **state)
 	int status;
 
 	(void)state;
-	rig_start(&r, NULL);
+	nfsd_start(&r, NULL);
 	assert_int_equal(kill(r.pid, SIGHUP), 0);
 	assert_int_equal(waitpid(r.pid, &status, 0), r.pid);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 0);
-	r.pid = fork(); /* for the rig's end */
+	r.pid = fork(); /* for nfsd_fini() */
 	if (!r.pid)
 		for (;;)
 			pause();
-	rig_kill(&r);
+	nfsd_kill(&r);
 }
 
 int main(void)

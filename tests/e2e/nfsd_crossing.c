@@ -5,7 +5,7 @@
  * own; as root with the kernel's file handles and, by a server that is none, without.
  */
 #define _GNU_SOURCE
-#include "support/nfsd_ask.h"
+#include "test_nfsd_ask.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -22,7 +22,7 @@
 
 enum { MOST = 256, IDLE_SECONDS = 60, A_WHILE_MS = 300, WAIT_MS = 30000 };
 
-static struct rig r;
+static struct nfsd r;
 static nfs_fh3 x; /* the root of /x */
 
 /* ---- Set-up -------------------------------------------------------------- */
@@ -56,15 +56,15 @@ static int enter_namespace(void)
 
 static void cover(const char *name)
 {
-	assert_int_equal(mount("none", rig_path(&r, name), "tmpfs", 0,
+	assert_int_equal(mount("none", nfsd_path(&r, name), "tmpfs", 0,
 	                       "size=1M,mode=777,nr_inodes=100"),
 	                 0);
 }
 
 static void make_dir(const char *name)
 {
-	assert_int_equal(mkdir(rig_path(&r, name), 0777), 0);
-	assert_int_equal(chmod(rig_path(&r, name), 0777), 0);
+	assert_int_equal(mkdir(nfsd_path(&r, name), 0777), 0);
+	assert_int_equal(chmod(nfsd_path(&r, name), 0777), 0);
 }
 
 static void start(void)
@@ -72,23 +72,23 @@ static void start(void)
 	char export[160];
 
 	snprintf(export, sizeof(export), "%s:/x,crossmnt", r.exp);
-	rig_start(&r, "--export", export, "--mount-port", "0", NULL);
-	assert_int_equal(rig_mount(&r, "/x", &x), MNT3_OK);
+	nfsd_start(&r, "--export", export, "--mount-port", "0", NULL);
+	assert_int_equal(nfsd_mount(&r, "/x", &x), MNT3_OK);
 }
 
 static void restart(void)
 {
-	rig_kill(&r);
+	nfsd_kill(&r);
 	start();
 }
 
 static void set_up(void)
 {
-	rig_init(&r);
+	nfsd_init(&r);
 	make_dir("m");
 	make_dir("d");
 	make_dir("m/hidden");
-	rig_write_file(&r, "d/plain", "plain", 5);
+	nfsd_write_file(&r, "d/plain", "plain", 5);
 }
 
 static int set_up_kernel(void **state)
@@ -110,12 +110,12 @@ static int tear_down(void **state)
 {
 	(void)state;
 	if (r.pid)
-		rig_stop(&r);
-	while (!umount2(rig_path(&r, "m"), MNT_DETACH))
+		nfsd_stop(&r);
+	while (!umount2(nfsd_path(&r, "m"), MNT_DETACH))
 		;
-	while (!umount2(rig_path(&r, "d"), MNT_DETACH))
+	while (!umount2(nfsd_path(&r, "d"), MNT_DETACH))
 		;
-	rig_fini(&r);
+	nfsd_fini(&r);
 	return 0;
 }
 
@@ -129,7 +129,7 @@ static nfs_fh3 find(nfs_fh3 dir, const char *name)
 {
 	nfs_fh3 fh;
 
-	assert_int_equal(rig_lookup(&r, dir, name, &fh), NFS3_OK);
+	assert_int_equal(nfsd_lookup(&r, dir, name, &fh), NFS3_OK);
 	return fh;
 }
 
@@ -137,7 +137,7 @@ static fattr3 attributes(nfs_fh3 fh)
 {
 	fattr3 a;
 
-	assert_int_equal(rig_getattr(&r, fh, &a), NFS3_OK);
+	assert_int_equal(nfsd_getattr(&r, fh, &a), NFS3_OK);
 	return a;
 }
 
@@ -202,9 +202,9 @@ static void a_covered_directory_is_empty(void **state)
 	fattr3 a;
 
 	(void)state;
-	assert_int_equal(stat(rig_path(&r, "m"), &st), 0);
+	assert_int_equal(stat(nfsd_path(&r, "m"), &st), 0);
 	cover("m");
-	rig_write_file(&r, "m/in", "x", 1);
+	nfsd_write_file(&r, "m/in", "x", 1);
 	start();
 	m = find(r.root, "m");
 	a = attributes(m);
@@ -225,23 +225,23 @@ static void a_covered_directory_is_empty(void **state)
 	up = find(m, "..");
 	assert_true(same_fh(up, r.root));
 	/* what is mounted, what is covered, what lies beside it */
-	assert_int_equal(rig_lookup(&r, m, "in", NULL), NFS3ERR_NOENT);
-	assert_int_equal(rig_lookup(&r, m, "hidden", NULL), NFS3ERR_NOENT);
-	assert_int_equal(rig_lookup(&r, m, "d", NULL), NFS3ERR_NOENT);
-	assert_int_equal(rig_mount(&r, "/exp/m", NULL), MNT3ERR_ACCES);
-	assert_int_equal(rig_mount(&r, "/exp/m/hidden", NULL), MNT3ERR_ACCES);
+	assert_int_equal(nfsd_lookup(&r, m, "in", NULL), NFS3ERR_NOENT);
+	assert_int_equal(nfsd_lookup(&r, m, "hidden", NULL), NFS3ERR_NOENT);
+	assert_int_equal(nfsd_lookup(&r, m, "d", NULL), NFS3ERR_NOENT);
+	assert_int_equal(nfsd_mount(&r, "/exp/m", NULL), MNT3ERR_ACCES);
+	assert_int_equal(nfsd_mount(&r, "/exp/m/hidden", NULL), MNT3ERR_ACCES);
 }
 
 static void change_refused(nfs_fh3 m, nfs_fh3 plain, nfs_fh3 d)
 {
 	SETATTR3args set = {.object = m};
-	MKDIR3args md = {.where = rig_in(m, "n")};
-	MKNOD3args mk = {.where = rig_in(m, "n"), .what.type = NF3FIFO};
-	REMOVE3args rm = {rig_in(m, "in")};
-	RMDIR3args rd = {rig_in(m, "hidden")};
-	RENAME3args to = {rig_in(d, "plain"), rig_in(m, "n")},
-	            from = {rig_in(m, "in"), rig_in(d, "n")};
-	LINK3args ln = {plain, rig_in(m, "n")};
+	MKDIR3args md = {.where = nfsd_name(m, "n")};
+	MKNOD3args mk = {.where = nfsd_name(m, "n"), .what.type = NF3FIFO};
+	REMOVE3args rm = {nfsd_name(m, "in")};
+	RMDIR3args rd = {nfsd_name(m, "hidden")};
+	RENAME3args to = {nfsd_name(d, "plain"), nfsd_name(m, "n")},
+	            from = {nfsd_name(m, "in"), nfsd_name(d, "n")};
+	LINK3args ln = {plain, nfsd_name(m, "n")};
 	union nfs_any {
 		SETATTR3res set;
 		MKDIR3res md;
@@ -254,7 +254,7 @@ static void change_refused(nfs_fh3 m, nfs_fh3 plain, nfs_fh3 d)
 
 	set.new_attributes.mode.set_it = TRUE;
 	assert_int_equal(NFS(&r, SETATTR, &set, &u.set), NFS3ERR_ROFS);
-	assert_int_equal(rig_create(&r, m, "n", NULL), NFS3ERR_ROFS);
+	assert_int_equal(nfsd_create(&r, m, "n", NULL), NFS3ERR_ROFS);
 	assert_int_equal(NFS(&r, MKDIR, &md, &u.md), NFS3ERR_ROFS);
 	assert_int_equal(NFS(&r, MKNOD, &mk, &u.mk), NFS3ERR_ROFS);
 	assert_int_equal(NFS(&r, REMOVE, &rm, &u.rm), NFS3ERR_ROFS);
@@ -267,8 +267,8 @@ static void change_refused(nfs_fh3 m, nfs_fh3 plain, nfs_fh3 d)
 static void a_covered_directory_does_not_change(void **state)
 {
 	ACCESS3args ac = {.access = 0x3f};
-	REMOVE3args rm = {rig_in(r.root, "m")};
-	RMDIR3args rd = {rig_in(r.root, "m")};
+	REMOVE3args rm = {nfsd_name(r.root, "m")};
+	RMDIR3args rd = {nfsd_name(r.root, "m")};
 	struct stat before, after;
 	ACCESS3res acres;
 	REMOVE3res rmres;
@@ -278,25 +278,25 @@ static void a_covered_directory_does_not_change(void **state)
 
 	(void)state;
 	cover("m");
-	rig_write_file(&r, "m/in", "x", 1);
+	nfsd_write_file(&r, "m/in", "x", 1);
 	start();
 	rm.object.dir = rd.object.dir = r.root;
 	m = find(r.root, "m");
 	d = find(r.root, "d");
-	assert_int_equal(stat(rig_path(&r, "m"), &before), 0);
+	assert_int_equal(stat(nfsd_path(&r, "m"), &before), 0);
 	change_refused(m, find(d, "plain"), d);
 	assert_true(NFS(&r, REMOVE, &rm, &rmres) != NFS3_OK);
 	assert_true(NFS(&r, RMDIR, &rd, &rdres) != NFS3_OK);
-	assert_int_equal(rig_create(&r, r.root, "m", NULL), NFS3ERR_EXIST);
-	assert_int_equal(rig_read(&r, m, 0, b, 8, false, NULL), -NFS3ERR_ISDIR);
-	assert_int_equal(rig_write(&r, m, 0, "x", 1, UNSTABLE, NULL), NFS3ERR_ISDIR);
+	assert_int_equal(nfsd_create(&r, r.root, "m", NULL), NFS3ERR_EXIST);
+	assert_int_equal(nfsd_read(&r, m, 0, b, 8, false, NULL), -NFS3ERR_ISDIR);
+	assert_int_equal(nfsd_write(&r, m, 0, "x", 1, UNSTABLE, NULL), NFS3ERR_ISDIR);
 	ac.object = m;
 	assert_int_equal(NFS(&r, ACCESS, &ac, &acres), NFS3_OK);
 	assert_int_equal(acres.ACCESS3res_u.resok.access,
 	                 ACCESS3_READ | ACCESS3_LOOKUP);
-	assert_int_equal(stat(rig_path(&r, "m"), &after), 0);
+	assert_int_equal(stat(nfsd_path(&r, "m"), &after), 0);
 	assert_memory_equal(&before.st_mtim, &after.st_mtim, sizeof(after.st_mtim));
-	assert_int_equal(access(rig_path(&r, "d/plain"), F_OK), 0);
+	assert_int_equal(access(nfsd_path(&r, "d/plain"), F_OK), 0);
 }
 
 static void a_covered_directory_comes_and_goes(void **state)
@@ -312,11 +312,11 @@ static void a_covered_directory_comes_and_goes(void **state)
 	assert_false(same_fh(was, m));
 	assert_true(attributes(m).fileid == attributes(m).fileid);
 	restart();
-	assert_int_equal(rig_getattr(&r, m, &a), NFS3_OK);
+	assert_int_equal(nfsd_getattr(&r, m, &a), NFS3_OK);
 	assert_int_equal(a.mode, 0555);
 	assert_true(same_fh(find(m, ".."), r.root));
-	assert_int_equal(umount(rig_path(&r, "m")), 0);
-	assert_int_equal(rig_getattr(&r, m, &a), NFS3ERR_STALE);
+	assert_int_equal(umount(nfsd_path(&r, "m")), 0);
+	assert_int_equal(nfsd_getattr(&r, m, &a), NFS3ERR_STALE);
 	assert_true(same_fh(find(r.root, "m"), was));
 	(void)find(was, "hidden");
 }
@@ -338,7 +338,7 @@ static void mounted_is_another_file_system(void **state)
 	cover("m");
 	make_dir("m/sub");
 	cover("m/sub");
-	rig_write_file(&r, "m/sub/g", "deep", 4);
+	nfsd_write_file(&r, "m/sub/g", "deep", 4);
 	start();
 	m = find(x, "m");
 	d = find(x, "d");
@@ -346,25 +346,25 @@ static void mounted_is_another_file_system(void **state)
 	assert_true(attributes(m).fsid != attributes(x).fsid);
 	assert_true(attributes(deep).fsid != attributes(m).fsid);
 	assert_true(attributes(x).fsid != attributes(r.root).fsid);
-	assert_int_equal(rig_create(&r, m, "f", &f), NFS3_OK);
+	assert_int_equal(nfsd_create(&r, m, "f", &f), NFS3_OK);
 	assert_true(attributes(f).fsid == attributes(m).fsid);
-	assert_int_equal(rig_lookup(&r, m, "hidden", NULL), NFS3ERR_NOENT);
+	assert_int_equal(nfsd_lookup(&r, m, "hidden", NULL), NFS3ERR_NOENT);
 	(void)listed(m, "f", &n);
 	assert_int_equal(n, 4);
 	assert_true(same_fh(find(m, ".."), x));
 	assert_true(same_fh(find(deep, ".."), m));
 	g = find(deep, "g");
-	rn = (RENAME3args){rig_in(m, "f"), rig_in(d, "f")};
+	rn = (RENAME3args){nfsd_name(m, "f"), nfsd_name(d, "f")};
 	assert_int_equal(NFS(&r, RENAME, &rn, &rnres), NFS3ERR_XDEV);
-	ln = (LINK3args){f, rig_in(d, "f")};
+	ln = (LINK3args){f, nfsd_name(d, "f")};
 	assert_int_equal(NFS(&r, LINK, &ln, &lnres), NFS3ERR_XDEV);
-	ln = (LINK3args){g, rig_in(m, "g")};
+	ln = (LINK3args){g, nfsd_name(m, "g")};
 	assert_int_equal(NFS(&r, LINK, &ln, &lnres), NFS3ERR_XDEV);
 	fs.fsroot = deep;
 	assert_int_equal(NFS(&r, FSSTAT, &fs, &fsres), NFS3_OK);
 	assert_true(fsres.FSSTAT3res_u.resok.tbytes == 1 << 20);
 	/* the export without crossmnt shows none of it, to its handles either */
-	assert_int_equal(rig_lookup(&r, find(r.root, "m"), "f", NULL), NFS3ERR_NOENT);
+	assert_int_equal(nfsd_lookup(&r, find(r.root, "m"), "f", NULL), NFS3ERR_NOENT);
 }
 
 static void mounted_directories_can_be_mounted(void **state)
@@ -379,12 +379,12 @@ static void mounted_directories_can_be_mounted(void **state)
 	cover("m/a/sub");
 	make_dir("m/a/sub/b");
 	start();
-	assert_int_equal(rig_mount(&r, "/x/m", &fh), MNT3_OK);
+	assert_int_equal(nfsd_mount(&r, "/x/m", &fh), MNT3_OK);
 	assert_true(same_fh(fh, find(x, "m")));
-	assert_int_equal(rig_mount(&r, "/x//m/a//sub/b/", &fh), MNT3_OK);
+	assert_int_equal(nfsd_mount(&r, "/x//m/a//sub/b/", &fh), MNT3_OK);
 	assert_true(same_fh(find(fh, ".."), find(find(find(x, "m"), "a"), "sub")));
-	assert_int_equal(rig_mount(&r, "/x/m/a/none", NULL), MNT3ERR_NOENT);
-	assert_int_equal(rig_mount(&r, "/x/m/hidden", NULL), MNT3ERR_NOENT);
+	assert_int_equal(nfsd_mount(&r, "/x/m/a/none", NULL), MNT3ERR_NOENT);
+	assert_int_equal(nfsd_mount(&r, "/x/m/hidden", NULL), MNT3ERR_NOENT);
 	tcp = ask_tcp_connect(&r);
 	assert_int_equal(ask_tcp_mount(&r, tcp, "/x/m/a/sub/b"), MNT3_OK);
 	assert_int_equal(ask_tcp_mount(&r, tcp, "/x/m/none"), MNT3ERR_NOENT);
@@ -403,8 +403,8 @@ static void handles_survive_a_restart(void **state)
 	make_dir("m/a");
 	make_dir("m/a/sub");
 	cover("m/a/sub");
-	rig_write_file(&r, "m/a/f", "data", 4);
-	rig_write_file(&r, "m/a/sub/g", "deep", 4);
+	nfsd_write_file(&r, "m/a/f", "data", 4);
+	nfsd_write_file(&r, "m/a/sub/g", "deep", 4);
 	start();
 	m = find(x, "m");
 	a = find(m, "a");
@@ -413,21 +413,21 @@ static void handles_survive_a_restart(void **state)
 	g = find(deep, "g");
 	was = attributes(f);
 	restart();
-	assert_int_equal(rig_read(&r, f, 0, b, 4, false, NULL), 4);
+	assert_int_equal(nfsd_read(&r, f, 0, b, 4, false, NULL), 4);
 	assert_memory_equal(b, "data", 4);
 	assert_true(attributes(f).fsid == was.fsid);
 	restart();
-	assert_int_equal(rig_read(&r, g, 0, b, 4, false, NULL), 4);
+	assert_int_equal(nfsd_read(&r, g, 0, b, 4, false, NULL), 4);
 	assert_memory_equal(b, "deep", 4);
 	assert_true(same_fh(find(deep, ".."), a));
 	restart();
 	assert_true(same_fh(find(m, "a"), a));
 	assert_int_equal(attributes(a).type, NF3DIR);
 	/* ... and end with the option */
-	rig_kill(&r);
-	rig_start(&r, NULL);
-	assert_int_equal(rig_getattr(&r, f, &was), NFS3ERR_STALE);
-	assert_int_equal(rig_getattr(&r, m, &was), NFS3ERR_STALE);
+	nfsd_kill(&r);
+	nfsd_start(&r, NULL);
+	assert_int_equal(nfsd_getattr(&r, f, &was), NFS3ERR_STALE);
+	assert_int_equal(nfsd_getattr(&r, m, &was), NFS3ERR_STALE);
 }
 
 static void handles_end_with_the_mount(void **state)
@@ -439,27 +439,27 @@ static void handles_end_with_the_mount(void **state)
 	start();
 	was = find(x, "m");
 	cover("m");
-	rig_write_file(&r, "m/f", "data", 4);
+	nfsd_write_file(&r, "m/f", "data", 4);
 	m = find(x, "m");
 	assert_false(same_fh(m, was));
 	f = find(m, "f");
 	assert_int_equal(attributes(f).size, 4);
 	/* although the server has both open */
-	assert_int_equal(umount2(rig_path(&r, "m"), MNT_DETACH), 0);
-	assert_int_equal(rig_getattr(&r, f, &a), NFS3ERR_STALE);
-	assert_int_equal(rig_getattr(&r, m, &a), NFS3ERR_STALE);
-	assert_int_equal(rig_lookup(&r, m, "f", NULL), NFS3ERR_STALE);
+	assert_int_equal(umount2(nfsd_path(&r, "m"), MNT_DETACH), 0);
+	assert_int_equal(nfsd_getattr(&r, f, &a), NFS3ERR_STALE);
+	assert_int_equal(nfsd_getattr(&r, m, &a), NFS3ERR_STALE);
+	assert_int_equal(nfsd_lookup(&r, m, "f", NULL), NFS3ERR_STALE);
 	assert_true(same_fh(find(x, "m"), was));
 	/* another one at the same place is not the same */
 	cover("m");
-	rig_write_file(&r, "m/f", "other", 5);
+	nfsd_write_file(&r, "m/f", "other", 5);
 	again = find(x, "m");
-	assert_int_equal(rig_getattr(&r, f, &a), NFS3ERR_STALE);
+	assert_int_equal(nfsd_getattr(&r, f, &a), NFS3ERR_STALE);
 	assert_false(same_fh(find(again, "f"), f));
 	/* one over it covers it */
 	cover("m");
-	assert_int_equal(rig_lookup(&r, find(x, "m"), "f", NULL), NFS3ERR_NOENT);
-	assert_int_equal(umount2(rig_path(&r, "m"), MNT_DETACH), 0);
+	assert_int_equal(nfsd_lookup(&r, find(x, "m"), "f", NULL), NFS3ERR_NOENT);
+	assert_int_equal(umount2(nfsd_path(&r, "m"), MNT_DETACH), 0);
 	assert_true(same_fh(find(x, "m"), again));
 }
 
@@ -475,17 +475,17 @@ static void idle_mounts_can_be_unmounted(void **state)
 	start();
 	m = find(x, "m");
 	fsid = attributes(m).fsid;
-	assert_int_equal(rig_create(&r, m, "f", NULL), NFS3_OK);
+	assert_int_equal(nfsd_create(&r, m, "f", NULL), NFS3_OK);
 	clock_gettime(CLOCK_MONOTONIC, &t0);
-	while (umount(rig_path(&r, "m"))) {
+	while (umount(nfsd_path(&r, "m"))) {
 		assert_int_equal(errno, EBUSY);
 		assert_int_equal(rpcrdma_engine_process(r.engine, 100), 0);
 		clock_gettime(CLOCK_MONOTONIC, &t);
 		assert_true(t.tv_sec - t0.tv_sec < IDLE_SECONDS);
 	}
 	/* although the kernel gives the next mount the same number */
-	assert_int_equal(mount("another", rig_path(&r, "m"), "tmpfs", 0, NULL), 0);
-	assert_int_equal(rig_getattr(&r, m, &a), NFS3ERR_STALE);
+	assert_int_equal(mount("another", nfsd_path(&r, "m"), "tmpfs", 0, NULL), 0);
+	assert_int_equal(nfsd_getattr(&r, m, &a), NFS3ERR_STALE);
 	assert_true(attributes(find(x, "m")).fsid != fsid);
 	/* used again after it was closed for being idle */
 	cover("d");
@@ -495,7 +495,7 @@ static void idle_mounts_can_be_unmounted(void **state)
 		assert_int_equal(rpcrdma_engine_process(r.engine, 100), 0);
 		clock_gettime(CLOCK_MONOTONIC, &t);
 	} while (t.tv_sec - t0.tv_sec < 14);
-	assert_int_equal(rig_create(&r, m, "f", NULL), NFS3_OK);
+	assert_int_equal(nfsd_create(&r, m, "f", NULL), NFS3_OK);
 }
 
 static void there_may_be_too_many(void **state)
@@ -507,26 +507,26 @@ static void there_may_be_too_many(void **state)
 	start();
 	cover("d");
 	assert_int_equal(
-	        mount("none", rig_path(&r, "d"), NULL, MS_REMOUNT, "nr_inodes=1000"),
+	        mount("none", nfsd_path(&r, "d"), NULL, MS_REMOUNT, "nr_inodes=1000"),
 	        0);
 	for (int i = 0; i < MOST; i++) { /* and "d" itself */
 		snprintf(name, sizeof(name), "d/%d", i);
 		make_dir(name);
-		assert_int_equal(mount(r.state, rig_path(&r, name), NULL, MS_BIND, 0),
+		assert_int_equal(mount(r.state, nfsd_path(&r, name), NULL, MS_BIND, 0),
 		                 0);
 	}
 	for (int i = 0; i < MOST; i++) {
 		snprintf(name, sizeof(name), "%d", i);
 		fh = find(find(x, "d"), name);
-		assert_int_equal(rig_lookup(&r, fh, "handle.key", NULL),
+		assert_int_equal(nfsd_lookup(&r, fh, "handle.key", NULL),
 		                 i < MOST - 1 ? NFS3_OK : NFS3ERR_NOENT);
 	}
 	assert_int_equal(attributes(fh).mode, 0555);
-	assert_true(rig_said(&r, "too many file systems"));
+	assert_true(nfsd_printed(&r, "too many file systems"));
 	/* once there is room */
-	assert_int_equal(umount2(rig_path(&r, "d/0"), MNT_DETACH), 0);
+	assert_int_equal(umount2(nfsd_path(&r, "d/0"), MNT_DETACH), 0);
 	snprintf(name, sizeof(name), "%d", MOST - 1);
-	assert_int_equal(rig_lookup(&r, find(find(x, "d"), name), "handle.key", NULL),
+	assert_int_equal(nfsd_lookup(&r, find(find(x, "d"), name), "handle.key", NULL),
 	                 NFS3_OK);
 }
 
@@ -534,7 +534,7 @@ static void there_may_be_too_many(void **state)
 
 static nfsstat3 rename_in(nfs_fh3 dir, const char *from, const char *to)
 {
-	RENAME3args a = {rig_in(dir, from), rig_in(dir, to)};
+	RENAME3args a = {nfsd_name(dir, from), nfsd_name(dir, to)};
 	RENAME3res res;
 
 	return NFS(&r, RENAME, &a, &res);
@@ -548,7 +548,7 @@ static void directories_above_can_be_renamed(void **state)
 	(void)state;
 	make_dir("d/b");
 	cover("d/b");
-	rig_write_file(&r, "d/b/f", "data", 4);
+	nfsd_write_file(&r, "d/b/f", "data", 4);
 	start();
 	(void)find(find(find(x, "d"), "b"), "f");
 	assert_int_equal(attributes(find(find(r.root, "d"), "b")).mode, 0555);
@@ -575,12 +575,12 @@ static void links_do_not_lead_to_mount_points(void **state)
 	b = find(find(r.root, "d"), "b");
 	restart();
 	(void)find(find(r.root, "d"), "c"); /* it reads the table before the change */
-	assert_int_equal(rename(rig_path(&r, "d"), rig_path(&r, "m/d")), 0);
+	assert_int_equal(rename(nfsd_path(&r, "d"), nfsd_path(&r, "m/d")), 0);
 	snprintf(outside, sizeof(outside), "%s", r.dir);
-	assert_int_equal(symlink(outside, rig_path(&r, "d")), 0);
-	assert_int_equal(rig_getattr(&r, b, &a), NFS3ERR_STALE);
-	assert_int_equal(unlink(rig_path(&r, "d")), 0);
-	assert_int_equal(rename(rig_path(&r, "m/d"), rig_path(&r, "d")), 0);
+	assert_int_equal(symlink(outside, nfsd_path(&r, "d")), 0);
+	assert_int_equal(nfsd_getattr(&r, b, &a), NFS3ERR_STALE);
+	assert_int_equal(unlink(nfsd_path(&r, "d")), 0);
+	assert_int_equal(rename(nfsd_path(&r, "m/d"), nfsd_path(&r, "d")), 0);
 }
 
 /* A file on a file: no client is told to come back for ever. */
@@ -589,13 +589,13 @@ static void mounted_files_are_refused(void **state)
 	char file[128];
 
 	(void)state;
-	rig_write_file(&r, "m/file", "x", 1);
-	snprintf(file, sizeof(file), "%s", rig_path(&r, "m/file"));
-	assert_int_equal(mount(file, rig_path(&r, "d/plain"), NULL, MS_BIND, 0), 0);
+	nfsd_write_file(&r, "m/file", "x", 1);
+	snprintf(file, sizeof(file), "%s", nfsd_path(&r, "m/file"));
+	assert_int_equal(mount(file, nfsd_path(&r, "d/plain"), NULL, MS_BIND, 0), 0);
 	start();
-	assert_int_equal(rig_lookup(&r, find(x, "d"), "plain", NULL), NFS3ERR_ACCES);
-	assert_int_equal(rig_mount(&r, "/x/d/plain", NULL), MNT3ERR_ACCES);
-	assert_int_equal(umount2(rig_path(&r, "d/plain"), MNT_DETACH), 0);
+	assert_int_equal(nfsd_lookup(&r, find(x, "d"), "plain", NULL), NFS3ERR_ACCES);
+	assert_int_equal(nfsd_mount(&r, "/x/d/plain", NULL), MNT3ERR_ACCES);
+	assert_int_equal(umount2(nfsd_path(&r, "d/plain"), MNT_DETACH), 0);
 }
 
 static void handles_of_what_covers_survive(void **state)
@@ -608,9 +608,9 @@ static void handles_of_what_covers_survive(void **state)
 	cover("m");
 	start();
 	m = find(x, "m");
-	assert_int_equal(rig_create(&r, m, "f", &f), NFS3_OK);
+	assert_int_equal(nfsd_create(&r, m, "f", &f), NFS3_OK);
 	restart();
-	assert_int_equal(rig_getattr(&r, f, &a), NFS3_OK);
+	assert_int_equal(nfsd_getattr(&r, f, &a), NFS3_OK);
 }
 
 /* Clients do not cause it to mount anything; nobody would answer here. */
@@ -624,7 +624,7 @@ static void autofs_is_not_asked(void **state)
 	assert_int_equal(pipe2(p, O_CLOEXEC), 0);
 	snprintf(options, sizeof(options), "fd=%d,pgrp=1,minproto=5,maxproto=5,direct",
 	         p[1]);
-	if (mount("auto", rig_path(&r, "m"), "autofs", 0, options)) {
+	if (mount("auto", nfsd_path(&r, "m"), "autofs", 0, options)) {
 		close(p[0]);
 		close(p[1]);
 		print_message("SKIP: no autofs\n");
@@ -632,8 +632,8 @@ static void autofs_is_not_asked(void **state)
 	}
 	start();
 	assert_int_equal(attributes(find(x, "m")).mode, 0555);
-	assert_int_equal(rig_mount(&r, "/exp/m", NULL), MNT3ERR_ACCES);
-	assert_int_equal(rig_mount(&r, "/x/m/a", NULL), MNT3ERR_ACCES);
+	assert_int_equal(nfsd_mount(&r, "/exp/m", NULL), MNT3ERR_ACCES);
+	assert_int_equal(nfsd_mount(&r, "/x/m/a", NULL), MNT3ERR_ACCES);
 	asked.fd = p[0];
 	assert_int_equal(poll(&asked, 1, 0), 0);
 	close(p[0]);
@@ -654,7 +654,7 @@ static void descriptors_may_run_out(void **state)
 	cover("m");
 	start();
 	m = find(x, "m");
-	assert_int_equal(rig_create(&r, m, "f", &f), NFS3_OK);
+	assert_int_equal(nfsd_create(&r, m, "f", &f), NFS3_OK);
 	restart();
 	assert_int_equal(prlimit(r.pid, RLIMIT_NOFILE, NULL, &most), 0);
 	do { /* the lowest that is free */
@@ -662,7 +662,7 @@ static void descriptors_may_run_out(void **state)
 	} while (!faccessat(AT_FDCWD, name, F_OK, AT_SYMLINK_NOFOLLOW) && ++n);
 	for (few = most, few.rlim_cur = n; s != NFS3_OK; few.rlim_cur++) {
 		assert_int_equal(prlimit(r.pid, RLIMIT_NOFILE, &few, NULL), 0);
-		s = rig_getattr(&r, f, &a);
+		s = nfsd_getattr(&r, f, &a);
 		assert_true(s == NFS3ERR_JUKEBOX || (s == NFS3_OK && few.rlim_cur > n));
 	}
 	assert_int_equal(prlimit(r.pid, RLIMIT_NOFILE, &most, NULL), 0);
@@ -688,7 +688,7 @@ static int unmount_btrfs(void **state)
 	char cmd[200];
 
 	if (r.pid)
-		rig_stop(&r);
+		nfsd_stop(&r);
 	snprintf(cmd, sizeof(cmd), "umount %s 2>/dev/null; rm -f %s/img", r.exp, r.dir);
 	(void)!system(cmd);
 	return tear_down(state);
@@ -713,21 +713,21 @@ static void subvolumes_are_boundaries(void **state)
 	assert_int_equal(a.mode, 0555);
 	assert_true(a.fsid == attributes(r.root).fsid);
 	assert_true(listed(r.root, "sub", &n) == a.fileid);
-	assert_int_equal(rig_lookup(&r, hidden, "in", NULL), NFS3ERR_NOENT);
-	assert_int_equal(rig_create(&r, hidden, "f", NULL), NFS3ERR_ROFS);
+	assert_int_equal(nfsd_lookup(&r, hidden, "in", NULL), NFS3ERR_NOENT);
+	assert_int_equal(nfsd_create(&r, hidden, "f", NULL), NFS3ERR_ROFS);
 	assert_true(same_fh(find(hidden, ".."), r.root));
-	assert_int_equal(rig_mount(&r, "/exp/sub", NULL), MNT3ERR_ACCES);
+	assert_int_equal(nfsd_mount(&r, "/exp/sub", NULL), MNT3ERR_ACCES);
 	sub = find(x, "sub");
 	assert_true(attributes(sub).fsid != attributes(x).fsid);
 	in = find(sub, "in");
-	assert_int_equal(rig_create(&r, sub, "f", &f), NFS3_OK);
+	assert_int_equal(nfsd_create(&r, sub, "f", &f), NFS3_OK);
 	assert_true(same_fh(find(sub, ".."), x));
-	assert_int_equal(rig_mount(&r, "/x/sub", &f), MNT3_OK);
+	assert_int_equal(nfsd_mount(&r, "/x/sub", &f), MNT3_OK);
 	assert_true(same_fh(f, sub));
-	rn = (RENAME3args){rig_in(sub, "in"), rig_in(x, "in")};
+	rn = (RENAME3args){nfsd_name(sub, "in"), nfsd_name(x, "in")};
 	assert_int_equal(NFS(&r, RENAME, &rn, &rnres), NFS3ERR_XDEV);
 	restart();
-	assert_int_equal(rig_getattr(&r, in, &a), NFS3ERR_STALE);
+	assert_int_equal(nfsd_getattr(&r, in, &a), NFS3ERR_STALE);
 	assert_true(same_fh(find(x, "sub"), sub));
 	assert_int_equal(attributes(in).size, 2);
 }
@@ -743,7 +743,7 @@ static void altered_handles_are_refused(void **state)
 
 	(void)state;
 	cover("m");
-	rig_write_file(&r, "m/f", "data", 4);
+	nfsd_write_file(&r, "m/f", "data", 4);
 	start();
 	all[0] = find(r.root, "m");
 	all[1] = find(x, "m");
@@ -755,11 +755,11 @@ static void altered_handles_are_refused(void **state)
 			memcpy(octets, all[i].data.data_val, len);
 			octets[at / 8] = (char)(octets[at / 8] ^ 1 << at % 8);
 			bad = (nfs_fh3){{len, octets}};
-			assert_int_equal(rig_getattr(&r, bad, &a), NFS3ERR_BADHANDLE);
+			assert_int_equal(nfsd_getattr(&r, bad, &a), NFS3ERR_BADHANDLE);
 		}
 		for (unsigned n = 0; n < len; n++) {
 			bad = (nfs_fh3){{n, all[i].data.data_val}};
-			assert_int_equal(rig_getattr(&r, bad, &a), NFS3ERR_BADHANDLE);
+			assert_int_equal(nfsd_getattr(&r, bad, &a), NFS3ERR_BADHANDLE);
 		}
 	}
 }
@@ -782,7 +782,7 @@ static void a_stuck_one_stops_itself_only(void **state)
 	r.preload = STUCK_FS;
 	r.preload_flag = flag;
 	cover("m");
-	rig_write_file(&r, "m/f", "data", 4);
+	nfsd_write_file(&r, "m/f", "data", 4);
 	start();
 	unsetenv("STUCK_DIR");
 	unsetenv("STUCK_WHILE");
@@ -790,7 +790,7 @@ static void a_stuck_one_stops_itself_only(void **state)
 	fd = open(flag, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 	assert_true(fd >= 0);
 	close(fd);
-	l = (LOOKUP3args){rig_in(x, "m")};
+	l = (LOOKUP3args){nfsd_name(x, "m")};
 	ASK(&r, r.conn, &ask, LOOKUP, &l);
 	assert_false(ask_wait(&r, &ask, A_WHILE_MS));
 	/* more than the threads of the file system above */

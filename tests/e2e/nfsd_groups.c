@@ -5,7 +5,7 @@
  * does not end holds up only what needs it.  Most tests need root and skip otherwise.
  */
 #define _GNU_SOURCE
-#include "support/nfsd_ask.h"
+#include "test_nfsd_ask.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -30,13 +30,13 @@ enum {
 	MAX_THREADS = 16, /* of the server: engine, look-ups, a file system's */
 };
 
-static struct rig r;
+static struct nfsd r;
 static char lookups[96], stuck[96];
 
 static int set_up(void **state)
 {
 	(void)state;
-	rig_init(&r);
+	nfsd_init(&r);
 	snprintf(lookups, sizeof(lookups), "%s/lookups", r.dir);
 	snprintf(stuck, sizeof(stuck), "%s/stuck", r.dir);
 	r.preload = USERS_SHIM;
@@ -50,7 +50,7 @@ static int tear_down(void **state)
 {
 	(void)state;
 	(void)unlink(stuck);
-	rig_fini(&r);
+	nfsd_fini(&r);
 	return 0;
 }
 
@@ -87,10 +87,10 @@ static void wait_for_lookup(unsigned uid)
 /* A file that only the group may read. */
 static nfs_fh3 file_of(const char *name, gid_t gid)
 {
-	rig_write_file(&r, name, "data", 4);
-	assert_int_equal(chown(rig_path(&r, name), 0, gid), 0);
-	assert_int_equal(chmod(rig_path(&r, name), 0040), 0);
-	return rig_walk(&r, name);
+	nfsd_write_file(&r, name, "data", 4);
+	assert_int_equal(chown(nfsd_path(&r, name), 0, gid), 0);
+	assert_int_equal(chmod(nfsd_path(&r, name), 0040), 0);
+	return nfsd_walk(&r, name);
 }
 
 static int64_t read_as(uint32_t uid, uint32_t gid, uint32_t more, nfs_fh3 fh)
@@ -101,7 +101,7 @@ static int64_t read_as(uint32_t uid, uint32_t gid, uint32_t more, nfs_fh3 fh)
 	r.gid = gid;
 	r.gids[0] = more;
 	r.n_gids = 1;
-	return rig_read(&r, fh, 0, b, 4, false, NULL);
+	return nfsd_read(&r, fh, 0, b, 4, false, NULL);
 }
 
 static void the_servers_groups_count(void **state)
@@ -109,8 +109,8 @@ static void the_servers_groups_count(void **state)
 	nfs_fh3 last, other;
 
 	(void)state;
-	rig_need_root();
-	rig_start(&r, "--manage-gids", NULL);
+	nfsd_need_root();
+	nfsd_start(&r, "--manage-gids", NULL);
 	last = file_of("last", LAST_GID);
 	other = file_of("other", OTHER_GID);
 	for (int i = 0; i < 5; i++)
@@ -120,13 +120,13 @@ static void the_servers_groups_count(void **state)
 	assert_int_equal(read_as(ONE, 77, LAST_GID, last), -NFS3ERR_ACCES);
 	/* newgrp(1): the credential's gid is the client's to choose. */
 	assert_int_equal(read_as(ONE, LAST_GID, 1, last), 4);
-	rig_stop(&r);
+	nfsd_stop(&r);
 	/* Without the option it is the other way round. */
-	rig_start(&r, NULL);
+	nfsd_start(&r, NULL);
 	assert_int_equal(read_as(MANY, 77, OTHER_GID, last), -NFS3ERR_ACCES);
 	assert_int_equal(read_as(MANY, 77, OTHER_GID, other), 4);
 	assert_int_equal(count(MANY), 1);
-	rig_stop(&r);
+	nfsd_stop(&r);
 }
 
 static void unknown_users_have_the_credentials_gid_only(void **state)
@@ -134,18 +134,18 @@ static void unknown_users_have_the_credentials_gid_only(void **state)
 	nfs_fh3 last;
 
 	(void)state;
-	rig_need_root();
-	rig_start(&r, "-g", NULL);
+	nfsd_need_root();
+	nfsd_start(&r, "-g", NULL);
 	last = file_of("last", LAST_GID);
 	assert_int_equal(read_as(UNKNOWN, 77, LAST_GID, last), -NFS3ERR_ACCES);
 	assert_int_equal(read_as(UNKNOWN, LAST_GID, 77, last), 4);
 	assert_int_equal(count(UNKNOWN), 1);
-	assert_false(rig_said(&r, "cannot be looked up"));
+	assert_false(nfsd_printed(&r, "cannot be looked up"));
 	assert_int_equal(read_as(BROKEN, 77, LAST_GID, last), -NFS3ERR_ACCES);
-	assert_true(rig_said(&r,
-	                     "uid 4999: its groups cannot be looked up: Input/output "
-	                     "error"));
-	rig_stop(&r);
+	assert_true(nfsd_printed(
+	        &r, "uid 4999: its groups cannot be looked up: Input/output "
+	            "error"));
+	nfsd_stop(&r);
 }
 
 static void nobody_is_looked_up_who_is_squashed(void **state)
@@ -153,16 +153,16 @@ static void nobody_is_looked_up_who_is_squashed(void **state)
 	nfs_fh3 fh;
 
 	(void)state;
-	rig_need_root();
-	rig_start(&r, "--manage-gids", NULL);
+	nfsd_need_root();
+	nfsd_start(&r, "--manage-gids", NULL);
 	fh = file_of("anyone", 65534);
 	assert_int_equal(read_as(0, 0, 0, fh), 4); /* root is the anonymous user */
-	rig_stop(&r);
-	rig_start(&r, "--manage-gids", "--all-squash", NULL);
+	nfsd_stop(&r);
+	nfsd_start(&r, "--manage-gids", "--all-squash", NULL);
 	assert_int_equal(read_as(MANY, 77, 77, fh), 4);
 	r.flavor = RPCRDMA_AUTH_NONE;
 	assert_int_equal(read_as(MANY, 77, 77, fh), 4);
-	rig_stop(&r);
+	nfsd_stop(&r);
 	assert_int_equal(count(0), 0);
 	assert_int_equal(count(MANY), 0);
 	assert_int_equal(count(65534), 0);
@@ -175,11 +175,11 @@ static void a_server_that_is_not_root_asks_for_none(void **state)
 	(void)state;
 	if (!geteuid())
 		r.server_uid = r.uid;
-	rig_start(&r, "--manage-gids", NULL);
-	rig_write_file(&r, "f", "data", 4);
-	fh = rig_walk(&r, "f");
+	nfsd_start(&r, "--manage-gids", NULL);
+	nfsd_write_file(&r, "f", "data", 4);
+	fh = nfsd_walk(&r, "f");
 	assert_int_equal(read_as(MANY, 77, 77, fh), 4);
-	rig_stop(&r);
+	nfsd_stop(&r);
 	assert_int_equal(access(lookups, F_OK), -1);
 }
 
@@ -207,8 +207,8 @@ static void a_lookup_that_does_not_end_holds_up_its_users(void **state)
 	unsigned later = 0;
 
 	(void)state;
-	rig_need_root();
-	rig_start(&r, "--manage-gids", NULL);
+	nfsd_need_root();
+	nfsd_start(&r, "--manage-gids", NULL);
 	last = file_of("last", LAST_GID);
 	assert_int_equal(read_as(ONE, LAST_GID, 77, last), 4);
 	a.object = last;
@@ -220,7 +220,7 @@ static void a_lookup_that_does_not_end_holds_up_its_users(void **state)
 	/* Those that are beyond the bound are told at once to come later. */
 	assert_true(ask_wait(&r, &asks[FLOOD - 1], WAIT_MS));
 	assert_int_equal(ask_stat(&asks[FLOOD - 1]), NFS3ERR_JUKEBOX);
-	assert_true(rig_said(&r, "look-ups of groups take too long"));
+	assert_true(nfsd_printed(&r, "look-ups of groups take too long"));
 	assert_false(ask_wait(&r, &asks[0], A_WHILE_MS));
 	assert_true(threads_of(r.pid) <= MAX_THREADS);
 	/* Whose groups are known, and who has none, is served. */
@@ -238,7 +238,7 @@ static void a_lookup_that_does_not_end_holds_up_its_users(void **state)
 			assert_int_equal(ask_stat(&asks[i]), NFS3_OK);
 	}
 	assert_true(later < FLOOD / 2);
-	rig_stop(&r);
+	nfsd_stop(&r);
 }
 
 /* The only one that there is room for has a request that waits. */
@@ -249,24 +249,25 @@ static void a_connection_that_is_refused_is_told(void **state)
 	GETATTR3args a;
 
 	(void)state;
-	rig_need_root();
-	rig_start(&r, "--manage-gids", "--connections", "1", NULL);
-	a.object = rig_walk(&r, "");
+	nfsd_need_root();
+	nfsd_start(&r, "--manage-gids", "--connections", "1", NULL);
+	a.object = nfsd_walk(&r, "");
 	stick();
 	r.uid = MANY;
 	ASK(&r, r.conn, &one, GETATTR, &a);
 	wait_for_lookup(MANY);
 	other = ask_connect(&r, r.port);
-	while (!rig_said(&r, " refused: there is no room for another connection") &&
+	while (!nfsd_printed(&r, " refused: there is no room for another connection") &&
 	       ask_now_ms() < until)
 		assert_int_equal(rpcrdma_engine_process(r.engine, 10), 0);
-	assert_true(rig_said(&r, "client 127.0.0.1:"));
-	assert_true(rig_said(&r, " refused: there is no room for another connection"));
+	assert_true(nfsd_printed(&r, "client 127.0.0.1:"));
+	assert_true(
+	        nfsd_printed(&r, " refused: there is no room for another connection"));
 	rpcrdma_conn_close(other);
 	unlink(stuck);
 	assert_true(ask_wait(&r, &one, WAIT_MS));
 	assert_int_equal(ask_stat(&one), NFS3_OK);
-	rig_stop(&r);
+	nfsd_stop(&r);
 }
 
 static void the_end_does_not_wait_for_a_lookup(void **state)
@@ -275,9 +276,9 @@ static void the_end_does_not_wait_for_a_lookup(void **state)
 	int status;
 
 	(void)state;
-	rig_need_root();
-	rig_start(&r, "--manage-gids", NULL);
-	a.object = rig_walk(&r, "");
+	nfsd_need_root();
+	nfsd_start(&r, "--manage-gids", NULL);
+	a.object = nfsd_walk(&r, "");
 	stick();
 	r.uid = MANY;
 	ASK(&r, r.conn, &one, GETATTR, &a);
@@ -287,7 +288,7 @@ static void the_end_does_not_wait_for_a_lookup(void **state)
 	r.pid = 0;
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 1);
-	assert_true(rig_said(&r, "look-ups of groups do not end: 1 requests"));
+	assert_true(nfsd_printed(&r, "look-ups of groups do not end: 1 requests"));
 	assert_true(ask_wait(&r, &one, WAIT_MS));
 	rpcrdma_conn_close(r.conn);
 	rpcrdma_engine_free(r.engine);
@@ -300,22 +301,22 @@ static void lists_are_forgotten_at_sighup(void **state)
 	FILE *f;
 
 	(void)state;
-	rig_need_root();
+	nfsd_need_root();
 	snprintf(file, sizeof(file), "%s/exports", r.dir);
 	f = fopen(file, "w");
 	assert_non_null(f);
 	fprintf(f, "%s:/file *(rw)\n", r.state);
 	fclose(f);
-	rig_start(&r, "--manage-gids", "--exports", file, NULL);
+	nfsd_start(&r, "--manage-gids", "--exports", file, NULL);
 	last = file_of("last", LAST_GID);
 	assert_int_equal(read_as(MANY, 77, 77, last), 4);
 	assert_int_equal(count(MANY), 1);
 	kill(r.pid, SIGHUP);
-	for (uint64_t t = ask_now_ms(); !rig_said(&r, "was loaded"); usleep(10000))
+	for (uint64_t t = ask_now_ms(); !nfsd_printed(&r, "was loaded"); usleep(10000))
 		assert_true(ask_now_ms() - t < WAIT_MS);
 	assert_int_equal(read_as(MANY, 77, 77, last), 4);
 	assert_int_equal(count(MANY), 2);
-	rig_stop(&r);
+	nfsd_stop(&r);
 }
 
 static void mount_over_tcp_has_groups_too(void **state)
@@ -325,11 +326,11 @@ static void mount_over_tcp_has_groups_too(void **state)
 	int fd;
 
 	(void)state;
-	rig_need_root();
-	assert_int_equal(mkdir(rig_path(&r, "sub"), 0750), 0);
-	assert_int_equal(mkdir(rig_path(&r, "sub/deep"), 0750), 0);
-	assert_int_equal(chown(rig_path(&r, "sub"), 0, LAST_GID), 0);
-	rig_start(&r, "--manage-gids", "--mount-port", "0", NULL);
+	nfsd_need_root();
+	assert_int_equal(mkdir(nfsd_path(&r, "sub"), 0750), 0);
+	assert_int_equal(mkdir(nfsd_path(&r, "sub/deep"), 0750), 0);
+	assert_int_equal(chown(nfsd_path(&r, "sub"), 0, LAST_GID), 0);
+	nfsd_start(&r, "--manage-gids", "--mount-port", "0", NULL);
 	fd = ask_tcp_connect(&r);
 	r.uid = MANY;
 	stick();
@@ -344,7 +345,7 @@ static void mount_over_tcp_has_groups_too(void **state)
 	assert_int_equal(ask_tcp_mount(&r, fd, deep), MNT3ERR_ACCES);
 	assert_int_equal(count(ONE), 1);
 	close(fd);
-	rig_stop(&r);
+	nfsd_stop(&r);
 }
 
 int main(void)

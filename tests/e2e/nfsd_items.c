@@ -3,11 +3,11 @@
  * rpcrdma nfsd, items that move by RDMA: READ's data are an arm's member of a
  * union; they go to the chunk if that arm is there, and nothing else does.
  */
-#include "support/nfsd_rig.h"
+#include "test_nfsd.h"
 #include <errno.h>
 #include <string.h>
 
-RIG_FOR_ALL(r, NULL)
+NFSD_FOR_ALL(r, NULL)
 
 static nfsstat3 read_into(nfs_fh3 fh, struct rpcrdma_dest *dest, READ3res *res)
 {
@@ -30,8 +30,8 @@ static void the_good_arm_of_read_fills_the_chunk(void **state)
 	(void)state;
 	for (unsigned i = 0; i < sizeof(data); i++)
 		data[i] = (uint8_t)(i * 3 + 1);
-	assert_int_equal(rig_create(&r, r.root, "items", &fh), NFS3_OK);
-	assert_int_equal(rig_write(&r, fh, 0, data, sizeof(data), (stable_how)2, &ok),
+	assert_int_equal(nfsd_create(&r, r.root, "items", &fh), NFS3_OK);
+	assert_int_equal(nfsd_write(&r, fh, 0, data, sizeof(data), (stable_how)2, &ok),
 	                 NFS3_OK);
 	memset(got, 0xee, sizeof(got));
 	assert_int_equal(read_into(fh, &dest, &res), NFS3_OK);
@@ -106,7 +106,7 @@ static void a_chunk_of_another_length_than_its_count_is_garbage(void **state)
 	fattr3 attr;
 
 	(void)state;
-	assert_int_equal(rig_create(&r, r.root, "counts", &a.file), NFS3_OK);
+	assert_int_equal(nfsd_create(&r, r.root, "counts", &a.file), NFS3_OK);
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		int n;
 
@@ -116,10 +116,10 @@ static void a_chunk_of_another_length_than_its_count_is_garbage(void **state)
 		assert_true(n > 0);
 		r.item = data;
 		r.item_len = rows[i].chunk;
-		rig_call_raw(&r, RPCRDMA_NFS_PROGRAM, NFSPROC3_WRITE, buf, (size_t)n);
+		nfsd_call_raw(&r, RPCRDMA_NFS_PROGRAM, NFSPROC3_WRITE, buf, (size_t)n);
 		assert_int_equal(r.status, rows[i].status);
 	}
-	assert_int_equal(rig_getattr(&r, a.file, &attr), NFS3_OK);
+	assert_int_equal(nfsd_getattr(&r, a.file, &attr), NFS3_OK);
 	assert_int_equal(attr.size, 701); /* nothing else was written */
 }
 
@@ -129,7 +129,7 @@ static void a_chunk_too_small_for_a_link_is_named(void **state)
 	static const char path[] = "a-path-of-thirty-octets-length";
 	static uint8_t got[29];
 	struct rpcrdma_dest dest = {.base = got, .len = sizeof(got)};
-	SYMLINK3args sa = {rig_in(r.root, "link"), {.data_len = sizeof(path) - 1}};
+	SYMLINK3args sa = {nfsd_name(r.root, "link"), {.data_len = sizeof(path) - 1}};
 	READLINK3args a;
 	SYMLINK3res sres;
 	uint8_t buf[128];
@@ -139,10 +139,10 @@ static void a_chunk_too_small_for_a_link_is_named(void **state)
 	r.item_len = sizeof(path) - 1;
 	assert_int_equal(NFS(&r, SYMLINK, &sa, &sres), NFS3_OK);
 	NFS3_FREE(SYMLINK3res, &sres);
-	a.symlink = rig_walk(&r, "link");
+	a.symlink = nfsd_walk(&r, "link");
 	r.dest = &dest;
-	rig_call_raw(&r, RPCRDMA_NFS_PROGRAM, NFSPROC3_READLINK, buf,
-	             (size_t)NFS3_ENCODE(buf, sizeof(buf), READLINK3args, &a));
+	nfsd_call_raw(&r, RPCRDMA_NFS_PROGRAM, NFSPROC3_READLINK, buf,
+	              (size_t)NFS3_ENCODE(buf, sizeof(buf), READLINK3args, &a));
 	assert_int_equal(r.status, RPCRDMA_TRANSPORT_ERROR);
 	assert_int_equal(r.transport_error, RPCRDMA_ERR_WRITE_RESOURCE);
 	assert_int_equal(r.a, 1);
@@ -159,5 +159,5 @@ int main(void)
 	        cmocka_unit_test(a_chunk_too_small_for_a_link_is_named),
 	};
 
-	return cmocka_run_group_tests(tests, start_rig, stop_rig);
+	return cmocka_run_group_tests(tests, start_nfsd, stop_nfsd);
 }

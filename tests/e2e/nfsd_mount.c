@@ -4,7 +4,7 @@
  * Well-behaved calls come from libtirpc, the others from a plain socket.
  */
 #define _GNU_SOURCE
-#include "support/tcp_calls.h"
+#include "test_tcp_calls.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static struct rig r;
+static struct nfsd r;
 
 static unsigned port_of(const char *host)
 {
@@ -139,12 +139,12 @@ static void mount_is_served_over_tcp(void **state)
 	bool v6 = have_ipv6();
 
 	(void)state;
-	assert_int_equal(mkdir(rig_path(&r, "sub"), 0755), 0);
-	rig_start(&r, "--mount-port", "0", v6 ? "--listen" : NULL, "[::1]:0", NULL);
+	assert_int_equal(mkdir(nfsd_path(&r, "sub"), 0755), 0);
+	nfsd_start(&r, "--mount-port", "0", v6 ? "--listen" : NULL, "[::1]:0", NULL);
 	visit(AF_INET, port_of("127.0.0.1"), "127.0.0.1");
 	if (v6)
 		visit(AF_INET6, port_of("[::1]"), "::1");
-	rig_stop(&r);
+	nfsd_stop(&r);
 }
 
 /* RFC 5531 §9: what is not served is said in the words of RPC. */
@@ -153,14 +153,14 @@ static void other_calls_are_refused(void **state)
 	unsigned port;
 
 	(void)state;
-	rig_start(&r, "--mount-port", "0", NULL);
+	nfsd_start(&r, "--mount-port", "0", NULL);
 	port = port_of("127.0.0.1");
 	tcp_refused(&r, port, RPCRDMA_NFS_PROGRAM, 3, 0, RPC_PROGUNAVAIL, 0, 0);
 	tcp_refused(&r, port, RPCRDMA_MOUNT_PROGRAM, 1, 0, RPC_PROGVERSMISMATCH, 3, 3);
 	tcp_refused(&r, port, RPCRDMA_MOUNT_PROGRAM, 3, 6, RPC_PROCUNAVAIL, 0, 0);
 	tcp_refused(&r, port, RPCRDMA_MOUNT_PROGRAM, 3, MOUNTPROC3_MNT,
 	            RPC_CANTDECODEARGS, 0, 0);
-	rig_stop(&r);
+	nfsd_stop(&r);
 }
 
 /* ---- Calls laid by hand ----------------------------------------------------- */
@@ -229,7 +229,7 @@ static void records_are_put_together(void **state)
 	int fd;
 
 	(void)state;
-	rig_start(&r, "--mount-port", "0", NULL);
+	nfsd_start(&r, "--mount-port", "0", NULL);
 	fd = tcp_dial(AF_INET, port_of("127.0.0.1"));
 	send_all(fd, &bits, bits.len);
 	expect_answer(fd, 8);
@@ -242,7 +242,7 @@ static void records_are_put_together(void **state)
 		assert_int_equal(send(fd, whole.octets + i, 1, MSG_NOSIGNAL), 1);
 	expect_answer(fd, 7);
 	close(fd);
-	rig_stop(&r);
+	nfsd_stop(&r);
 }
 
 /* What is no call ends its connection, at once. */
@@ -260,7 +260,7 @@ static void nonsense_ends_the_connection(void **state)
 	unsigned port;
 
 	(void)state;
-	rig_start(&r, "--mount-port", "0", NULL);
+	nfsd_start(&r, "--mount-port", "0", NULL);
 	port = port_of("127.0.0.1");
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct record k = {.len = 0};
@@ -271,7 +271,7 @@ static void nonsense_ends_the_connection(void **state)
 		send_all(fd, &k, bad[i][0] >> 31 ? 4 + (bad[i][0] & 63) : k.len);
 		expect_end(fd);
 	}
-	rig_stop(&r);
+	nfsd_stop(&r);
 }
 
 /* Fragments without octets count: they come to an end. */
@@ -281,7 +281,7 @@ static void empty_fragments_come_to_an_end(void **state)
 	int fd;
 
 	(void)state;
-	rig_start(&r, "--mount-port", "0", NULL);
+	nfsd_start(&r, "--mount-port", "0", NULL);
 	fd = tcp_dial(AF_INET, port_of("127.0.0.1"));
 	for (int i = 0; i < 32; i++)
 		word(&k, 0);
@@ -289,7 +289,7 @@ static void empty_fragments_come_to_an_end(void **state)
 		if (send(fd, k.octets, k.len, MSG_NOSIGNAL) < 0)
 			break;
 	expect_end(fd);
-	rig_stop(&r);
+	nfsd_stop(&r);
 }
 
 /* Neither half a record nor an answer that nobody reads holds up others. */
@@ -300,7 +300,7 @@ static void a_slow_peer_holds_up_no_other(void **state)
 	int half, deaf, fd;
 
 	(void)state;
-	rig_start(&r, "--mount-port", "0", NULL);
+	nfsd_start(&r, "--mount-port", "0", NULL);
 	port = port_of("127.0.0.1");
 	half = tcp_dial(AF_INET, port);
 	send_all(half, &k, k.len - 5);
@@ -317,7 +317,7 @@ static void a_slow_peer_holds_up_no_other(void **state)
 	close(fd);
 	close(half);
 	close(deaf);
-	rig_stop(&r);
+	nfsd_stop(&r);
 }
 
 /* However many connections are left open, a new one is served: the one that did
@@ -329,7 +329,7 @@ static void connections_left_open_keep_nobody_out(void **state)
 	unsigned port;
 
 	(void)state;
-	rig_start(&r, "--mount-port", "0", NULL);
+	nfsd_start(&r, "--mount-port", "0", NULL);
 	port = port_of("127.0.0.1");
 	for (int i = 0; i < 100; i++)
 		fds[i] = tcp_dial(AF_INET, port);
@@ -342,7 +342,7 @@ static void connections_left_open_keep_nobody_out(void **state)
 	send_all(fd, &k, k.len);
 	expect_answer(fd, 10);
 	close(fd);
-	rig_stop(&r);
+	nfsd_stop(&r);
 }
 
 /* ---- Its life --------------------------------------------------------------- */
@@ -366,14 +366,14 @@ static void open_connections_do_not_hold_up_the_end(void **state)
 
 	(void)state;
 	snprintf(path, sizeof(path), "%s/stats", r.dir);
-	rig_start(&r, "--mount-port", "0", "--stats-on-exit", path, NULL);
+	nfsd_start(&r, "--mount-port", "0", "--stats-on-exit", path, NULL);
 	idle = tcp_dial(AF_INET, port_of("127.0.0.1"));
 	half = tcp_dial(AF_INET, port_of("127.0.0.1"));
 	send_all(idle, &k, k.len);
 	expect_answer(idle, 11);
 	send_all(half, &k, 20);
 	begin = seconds();
-	rig_stop(&r);
+	nfsd_stop(&r);
 	assert_true(seconds() - begin < 10);
 	expect_end(idle);
 	expect_end(half);
@@ -394,24 +394,25 @@ static void only_where_it_is_asked_for(void **state)
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	(void)state;
-	rig_start(&r, NULL);
-	assert_string_equal(r.said, "");
-	rig_stop(&r);
+	nfsd_start(&r, NULL);
+	assert_string_equal(r.printed, "");
+	nfsd_stop(&r);
 	/* A port that is taken, and one that is none. */
 	assert_int_equal(bind(fd, (void *)&in4, len), 0);
 	assert_int_equal(listen(fd, 1), 0);
 	assert_int_equal(getsockname(fd, (void *)&in4, &len), 0);
 	snprintf(port, sizeof(port), "%u", ntohs(in4.sin_port));
-	assert_int_equal(rig_tool("nfsd", "--export", r.exp, "--state-dir", r.state,
-	                          "--listen", "127.0.0.1:0", "--mount-port", port,
-	                          NULL),
+	assert_int_equal(nfsd_tool("nfsd", "--export", r.exp, "--state-dir", r.state,
+	                           "--listen", "127.0.0.1:0", "--mount-port", port,
+	                           NULL),
 	                 1);
 	close(fd);
 	assert_int_equal(
-	        rig_tool("nfsd", "--export", r.exp, "--mount-port", "65536", NULL), 2);
+	        nfsd_tool("nfsd", "--export", r.exp, "--mount-port", "65536", NULL), 2);
 }
 
-#define T(f) cmocka_unit_test_prestate_setup_teardown(f, rig_set_up, rig_tear_down, &r)
+#define T(f)                                                                           \
+	cmocka_unit_test_prestate_setup_teardown(f, nfsd_set_up, nfsd_tear_down, &r)
 
 int main(void)
 {

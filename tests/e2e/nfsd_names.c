@@ -4,7 +4,7 @@
  * The exported directory itself is the oracle.
  */
 #define _GNU_SOURCE
-#include "support/nfsd_rig.h"
+#include "test_nfsd.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-RIG_FOR_ALL(r, NULL)
+NFSD_FOR_ALL(r, NULL)
 
 static bool same_fh(nfs_fh3 a, nfs_fh3 b)
 {
@@ -24,9 +24,9 @@ static bool same_fh(nfs_fh3 a, nfs_fh3 b)
 
 static nfs_fh3 new_dir(const char *name)
 {
-	assert_int_equal(mkdir(rig_path(&r, name), 0755), 0);
-	assert_int_equal(chown(rig_path(&r, name), r.uid, r.gid), 0);
-	return rig_walk(&r, name);
+	assert_int_equal(mkdir(nfsd_path(&r, name), 0755), 0);
+	assert_int_equal(chown(nfsd_path(&r, name), r.uid, r.gid), 0);
+	return nfsd_walk(&r, name);
 }
 
 /* ---- LOOKUP -------------------------------------------------------------- */
@@ -38,20 +38,20 @@ static void lookup_finds_and_refuses(void **state)
 
 	(void)state;
 	dir = new_dir("lu");
-	rig_write_file(&r, "lu/f", "x", 1);
-	assert_int_equal(rig_lookup(&r, dir, "f", &fh), NFS3_OK);
-	assert_int_equal(rig_lookup(&r, dir, "f", &again), NFS3_OK);
+	nfsd_write_file(&r, "lu/f", "x", 1);
+	assert_int_equal(nfsd_lookup(&r, dir, "f", &fh), NFS3_OK);
+	assert_int_equal(nfsd_lookup(&r, dir, "f", &again), NFS3_OK);
 	assert_true(same_fh(fh, again));
-	assert_int_equal(rig_lookup(&r, dir, "g", NULL), NFS3ERR_NOENT);
-	assert_int_equal(rig_lookup(&r, dir, "", NULL), NFS3ERR_INVAL);
-	assert_int_equal(rig_lookup(&r, r.root, "lu/f", NULL), NFS3ERR_INVAL);
-	assert_int_equal(rig_lookup(&r, r.root, "/", NULL), NFS3ERR_INVAL);
-	assert_int_equal(rig_lookup(&r, fh, "f", NULL), NFS3ERR_NOTDIR);
+	assert_int_equal(nfsd_lookup(&r, dir, "g", NULL), NFS3ERR_NOENT);
+	assert_int_equal(nfsd_lookup(&r, dir, "", NULL), NFS3ERR_INVAL);
+	assert_int_equal(nfsd_lookup(&r, r.root, "lu/f", NULL), NFS3ERR_INVAL);
+	assert_int_equal(nfsd_lookup(&r, r.root, "/", NULL), NFS3ERR_INVAL);
+	assert_int_equal(nfsd_lookup(&r, fh, "f", NULL), NFS3ERR_NOTDIR);
 	memset(name, 'n', sizeof(name));
 	name[256] = 0;
-	assert_int_equal(rig_lookup(&r, dir, name, NULL), NFS3ERR_NAMETOOLONG);
+	assert_int_equal(nfsd_lookup(&r, dir, name, NULL), NFS3ERR_NAMETOOLONG);
 	name[255] = 0;
-	assert_int_equal(rig_lookup(&r, dir, name, NULL), NFS3ERR_NOENT);
+	assert_int_equal(nfsd_lookup(&r, dir, name, NULL), NFS3ERR_NOENT);
 }
 
 static void lookup_dots(void **state)
@@ -61,13 +61,13 @@ static void lookup_dots(void **state)
 	(void)state;
 	dir = new_dir("dots");
 	sub = new_dir("dots/sub");
-	assert_int_equal(rig_lookup(&r, sub, "..", &up), NFS3_OK);
+	assert_int_equal(nfsd_lookup(&r, sub, "..", &up), NFS3_OK);
 	assert_true(same_fh(up, dir));
-	assert_int_equal(rig_lookup(&r, dir, "..", &up), NFS3_OK);
+	assert_int_equal(nfsd_lookup(&r, dir, "..", &up), NFS3_OK);
 	assert_true(same_fh(up, r.root));
-	assert_int_equal(rig_lookup(&r, r.root, "..", &up), NFS3_OK);
+	assert_int_equal(nfsd_lookup(&r, r.root, "..", &up), NFS3_OK);
 	assert_true(same_fh(up, r.root));
-	assert_int_equal(rig_lookup(&r, sub, ".", &up), NFS3_OK);
+	assert_int_equal(nfsd_lookup(&r, sub, ".", &up), NFS3_OK);
 	assert_true(same_fh(up, sub));
 }
 
@@ -86,16 +86,16 @@ static void no_escape_through_links(void **state)
 		CREATE3res res;
 
 		snprintf(name, sizeof(name), "esc%zu", i);
-		assert_int_equal(symlink(targets[i], rig_path(&r, name)), 0);
-		assert_int_equal(rig_lookup(&r, r.root, name, &fh), NFS3_OK);
-		assert_int_equal(rig_getattr(&r, fh, &a), NFS3_OK);
+		assert_int_equal(symlink(targets[i], nfsd_path(&r, name)), 0);
+		assert_int_equal(nfsd_lookup(&r, r.root, name, &fh), NFS3_OK);
+		assert_int_equal(nfsd_getattr(&r, fh, &a), NFS3_OK);
 		assert_int_equal(a.type, NF3LNK);
-		assert_int_equal(rig_lookup(&r, fh, "passwd", NULL), NFS3ERR_NOTDIR);
-		assert_int_equal(rig_lookup(&r, fh, "..", NULL), NFS3ERR_NOTDIR);
-		assert_int_equal(rig_read(&r, fh, 0, buf, 8, false, NULL),
+		assert_int_equal(nfsd_lookup(&r, fh, "passwd", NULL), NFS3ERR_NOTDIR);
+		assert_int_equal(nfsd_lookup(&r, fh, "..", NULL), NFS3ERR_NOTDIR);
+		assert_int_equal(nfsd_read(&r, fh, 0, buf, 8, false, NULL),
 		                 -NFS3ERR_INVAL);
-		assert_int_equal(rig_create(&r, fh, "x", NULL), NFS3ERR_NOTDIR);
-		ca.where = rig_in(r.root, name);
+		assert_int_equal(nfsd_create(&r, fh, "x", NULL), NFS3ERR_NOTDIR);
+		ca.where = nfsd_name(r.root, name);
 		assert_int_equal(NFS(&r, CREATE, &ca, &res), NFS3ERR_EXIST);
 	}
 }
@@ -110,8 +110,8 @@ static void no_escape_through_moved_directories(void **state)
 	new_dir("mv");
 	sub = new_dir("mv/sub");
 	snprintf(away, sizeof(away), "%s/away", r.dir);
-	assert_int_equal(rename(rig_path(&r, "mv/sub"), away), 0);
-	assert_int_equal(rig_lookup(&r, sub, "..", NULL), NFS3ERR_STALE);
+	assert_int_equal(rename(nfsd_path(&r, "mv/sub"), away), 0);
+	assert_int_equal(nfsd_lookup(&r, sub, "..", NULL), NFS3ERR_STALE);
 }
 
 /* ---- CREATE, MKDIR, MKNOD ------------------------------------------------ */
@@ -119,7 +119,7 @@ static void no_escape_through_moved_directories(void **state)
 static nfsstat3 create(const char *name, createmode3 mode, const char *verf,
                        uint64_t *size, uint64_t *ret_ino)
 {
-	CREATE3args a = {rig_in(r.root, name), {.mode = mode}};
+	CREATE3args a = {nfsd_name(r.root, name), {.mode = mode}};
 	CREATE3res res;
 	nfsstat3 s;
 
@@ -144,17 +144,17 @@ static void create_three_ways(void **state)
 
 	(void)state;
 	assert_int_equal(create("cr", GUARDED, NULL, NULL, &ino), NFS3_OK);
-	assert_int_equal(stat(rig_path(&r, "cr"), &st), 0);
+	assert_int_equal(stat(nfsd_path(&r, "cr"), &st), 0);
 	assert_int_equal(st.st_ino, ino);
 	assert_int_equal(st.st_uid, r.uid);
 	assert_int_equal(create("cr", GUARDED, NULL, NULL, NULL), NFS3ERR_EXIST);
-	rig_write_file(&r, "cr", "hello", 5);
+	nfsd_write_file(&r, "cr", "hello", 5);
 	assert_int_equal(create("cr", UNCHECKED, NULL, NULL, &ino2), NFS3_OK);
 	assert_int_equal(ino, ino2);
-	assert_int_equal(stat(rig_path(&r, "cr"), &st), 0);
+	assert_int_equal(stat(nfsd_path(&r, "cr"), &st), 0);
 	assert_int_equal(st.st_size, 5);
 	assert_int_equal(create("cr", UNCHECKED, NULL, &zero, &ino2), NFS3_OK);
-	assert_int_equal(stat(rig_path(&r, "cr"), &st), 0);
+	assert_int_equal(stat(nfsd_path(&r, "cr"), &st), 0);
 	assert_int_equal(st.st_size, 0);
 	assert_int_equal(create("..", UNCHECKED, NULL, NULL, NULL), NFS3ERR_EXIST);
 	assert_int_equal(create("a/b", UNCHECKED, NULL, NULL, NULL), NFS3ERR_INVAL);
@@ -172,14 +172,14 @@ static void exclusive_create_repeats(void **state)
 	assert_int_equal(ino, ino2);
 	assert_int_equal(create("ex", EXCLUSIVE, "\377\0\1\2abcx", NULL, NULL),
 	                 NFS3ERR_EXIST);
-	rig_write_file(&r, "ex", "data", 4);
+	nfsd_write_file(&r, "ex", "data", 4);
 	assert_int_equal(create("ex", EXCLUSIVE, "\377\0\1\2abcd", NULL, NULL),
 	                 NFS3ERR_EXIST);
 }
 
 static nfsstat3 make_dir(nfs_fh3 dir, const char *name, uint32_t mode)
 {
-	MKDIR3args a = {.where = rig_in(dir, name)};
+	MKDIR3args a = {.where = nfsd_name(dir, name)};
 	MKDIR3res res;
 	nfsstat3 s;
 
@@ -200,30 +200,30 @@ static void mkdir_and_rmdir(void **state)
 
 	(void)state;
 	assert_int_equal(make_dir(r.root, "md", 0710), NFS3_OK);
-	assert_int_equal(stat(rig_path(&r, "md"), &st), 0);
+	assert_int_equal(stat(nfsd_path(&r, "md"), &st), 0);
 	assert_int_equal(st.st_mode, S_IFDIR | 0710);
 	assert_int_equal(make_dir(r.root, "md", 0710), NFS3ERR_EXIST);
-	assert_int_equal(make_dir(rig_walk(&r, "md"), "sub", 02755), NFS3_OK);
-	assert_int_equal(stat(rig_path(&r, "md/sub"), &st), 0);
+	assert_int_equal(make_dir(nfsd_walk(&r, "md"), "sub", 02755), NFS3_OK);
+	assert_int_equal(stat(nfsd_path(&r, "md/sub"), &st), 0);
 	assert_int_equal(st.st_mode & 07777, 02755);
-	a.object = rig_in(r.root, "md");
+	a.object = nfsd_name(r.root, "md");
 	assert_int_equal(NFS(&r, RMDIR, &a, &res), NFS3ERR_NOTEMPTY);
 	ra.object = a.object;
 	assert_int_equal(NFS(&r, REMOVE, &ra, &rres), NFS3ERR_ISDIR);
-	a.object = rig_in(rig_walk(&r, "md"), "sub");
+	a.object = nfsd_name(nfsd_walk(&r, "md"), "sub");
 	assert_int_equal(NFS(&r, RMDIR, &a, &res), NFS3_OK);
 	assert_false(res.RMDIR3res_u.resok.dir_wcc.before.attributes_follow);
 	assert_true(res.RMDIR3res_u.resok.dir_wcc.after.attributes_follow);
-	a.object = rig_in(r.root, "md");
+	a.object = nfsd_name(r.root, "md");
 	assert_int_equal(NFS(&r, RMDIR, &a, &res), NFS3_OK);
-	assert_int_equal(stat(rig_path(&r, "md"), &st), -1);
+	assert_int_equal(stat(nfsd_path(&r, "md"), &st), -1);
 	assert_int_equal(NFS(&r, RMDIR, &a, &res), NFS3ERR_NOENT);
-	a.object = rig_in(r.root, ".");
+	a.object = nfsd_name(r.root, ".");
 	assert_int_equal(NFS(&r, RMDIR, &a, &res), NFS3ERR_INVAL);
-	a.object = rig_in(r.root, "..");
+	a.object = nfsd_name(r.root, "..");
 	assert_int_equal(NFS(&r, RMDIR, &a, &res), NFS3ERR_EXIST);
-	rig_write_file(&r, "rmd", "x", 1);
-	a.object = rig_in(r.root, "rmd");
+	nfsd_write_file(&r, "rmd", "x", 1);
+	a.object = nfsd_name(r.root, "rmd");
 	assert_int_equal(NFS(&r, RMDIR, &a, &res), NFS3ERR_NOTDIR);
 	ra.object = a.object;
 	assert_int_equal(NFS(&r, REMOVE, &ra, &rres), NFS3_OK);
@@ -232,7 +232,7 @@ static void mkdir_and_rmdir(void **state)
 
 static nfsstat3 make_node(const char *name, ftype3 type)
 {
-	MKNOD3args a = {.where = rig_in(r.root, name), .what = {.type = type}};
+	MKNOD3args a = {.where = nfsd_name(r.root, name), .what = {.type = type}};
 	MKNOD3res res;
 	nfsstat3 s;
 
@@ -249,10 +249,10 @@ static void mknod_of_all_types(void **state)
 
 	(void)state;
 	assert_int_equal(make_node("mkf", NF3FIFO), NFS3_OK);
-	assert_int_equal(lstat(rig_path(&r, "mkf"), &st), 0);
+	assert_int_equal(lstat(nfsd_path(&r, "mkf"), &st), 0);
 	assert_true(S_ISFIFO(st.st_mode));
 	assert_int_equal(make_node("mks", NF3SOCK), NFS3_OK);
-	assert_int_equal(lstat(rig_path(&r, "mks"), &st), 0);
+	assert_int_equal(lstat(nfsd_path(&r, "mks"), &st), 0);
 	assert_true(S_ISSOCK(st.st_mode));
 	assert_int_equal(make_node("mkf", NF3FIFO), NFS3ERR_EXIST);
 	assert_int_equal(make_node("mkc", NF3CHR), NFS3ERR_PERM);
@@ -266,7 +266,7 @@ static void mknod_of_all_types(void **state)
 
 static nfsstat3 move(nfs_fh3 d1, const char *n1, nfs_fh3 d2, const char *n2)
 {
-	RENAME3args a = {rig_in(d1, n1), rig_in(d2, n2)};
+	RENAME3args a = {nfsd_name(d1, n1), nfsd_name(d2, n2)};
 	RENAME3res res;
 
 	return NFS(&r, RENAME, &a, &res);
@@ -280,14 +280,15 @@ static void rename_moves(void **state)
 	(void)state;
 	a = new_dir("ra");
 	b = new_dir("rb");
-	rig_write_file(&r, "ra/f", "one", 3);
-	rig_write_file(&r, "rb/g", "two!", 4);
-	fh = rig_walk(&r, "ra/f");
+	nfsd_write_file(&r, "ra/f", "one", 3);
+	nfsd_write_file(&r, "rb/g", "two!", 4);
+	fh = nfsd_walk(&r, "ra/f");
 	assert_int_equal(move(a, "f", a, "f2"), NFS3_OK);
-	assert_int_equal(move(a, "f2", b, "g"), NFS3_OK);    /* over another */
-	assert_int_equal(rig_getattr(&r, fh, &at), NFS3_OK); /* the handle goes along */
+	assert_int_equal(move(a, "f2", b, "g"), NFS3_OK); /* over another */
+	assert_int_equal(nfsd_getattr(&r, fh, &at),
+	                 NFS3_OK); /* the handle goes along */
 	assert_int_equal(at.size, 3);
-	assert_int_equal(access(rig_path(&r, "ra/f2"), F_OK), -1);
+	assert_int_equal(access(nfsd_path(&r, "ra/f2"), F_OK), -1);
 	assert_int_equal(move(a, "none", b, "x"), NFS3ERR_NOENT);
 	assert_int_equal(move(r.root, "ra", a, "x"), NFS3ERR_INVAL);
 	assert_int_equal(move(r.root, "ra", b, "g"), NFS3ERR_NOTDIR);
@@ -304,27 +305,27 @@ static void link_adds_a_name(void **state)
 	struct stat st;
 
 	(void)state;
-	rig_write_file(&r, "li", "x", 1);
-	a.file = rig_walk(&r, "li");
-	a.link = rig_in(r.root, "li2");
+	nfsd_write_file(&r, "li", "x", 1);
+	a.file = nfsd_walk(&r, "li");
+	a.link = nfsd_name(r.root, "li2");
 	assert_int_equal(NFS(&r, LINK, &a, &res), NFS3_OK);
 	assert_int_equal(
 	        res.LINK3res_u.resok.file_attributes.post_op_attr_u.attributes.nlink,
 	        2);
-	assert_int_equal(stat(rig_path(&r, "li2"), &st), 0);
+	assert_int_equal(stat(nfsd_path(&r, "li2"), &st), 0);
 	assert_int_equal(st.st_nlink, 2);
 	assert_int_equal(NFS(&r, LINK, &a, &res), NFS3ERR_EXIST);
 	new_dir("lid");
-	a.file = rig_walk(&r, "lid");
-	a.link = rig_in(r.root, "lid2");
+	a.file = nfsd_walk(&r, "lid");
+	a.link = nfsd_name(r.root, "lid2");
 	assert_int_equal(NFS(&r, LINK, &a, &res), NFS3ERR_ISDIR);
 	/* One name goes, the other keeps the file. */
-	REMOVE3args ra = {rig_in(r.root, "li")};
+	REMOVE3args ra = {nfsd_name(r.root, "li")};
 	REMOVE3res rres;
 
-	a.file = rig_walk(&r, "li");
+	a.file = nfsd_walk(&r, "li");
 	assert_int_equal(NFS(&r, REMOVE, &ra, &rres), NFS3_OK);
-	assert_int_equal(rig_getattr(&r, rig_walk(&r, "li2"), NULL), NFS3_OK);
+	assert_int_equal(nfsd_getattr(&r, nfsd_walk(&r, "li2"), NULL), NFS3_OK);
 }
 
 /* ---- READDIR, READDIRPLUS ------------------------------------------------ */
@@ -429,7 +430,7 @@ static void lists_honour_counts(void **state)
 	dir = new_dir("lc");
 	for (int i = 0; i < 30; i++) {
 		snprintf(name, sizeof(name), "lc/f%d", i);
-		rig_write_file(&r, name, "x", 1);
+		nfsd_write_file(&r, name, "x", 1);
 	}
 	for (uint32_t count = 0; count < 2000; count += 4) {
 		struct seen s = {.flags = flags, .n_flags = 30};
@@ -475,7 +476,7 @@ static void large_directory_lists_completely(void **state)
 		int fd;
 
 		snprintf(name, sizeof(name), "big/f%05d", i);
-		fd = open(rig_path(&r, name), O_WRONLY | O_CREAT, 0644);
+		fd = open(nfsd_path(&r, name), O_WRONLY | O_CREAT, 0644);
 		assert_true(fd >= 0);
 		close(fd);
 	}
@@ -515,12 +516,12 @@ static void cookies_are_checked(void **state)
 	assert_int_equal(NFS(&r, READDIR, &a, &res), NFS3ERR_BAD_COOKIE);
 	a.cookieverf[3] ^= 1;
 	/* Changes to the directory do not end a listing. */
-	assert_int_equal(rmdir(rig_path(&r, "ck/a")), 0);
+	assert_int_equal(rmdir(nfsd_path(&r, "ck/a")), 0);
 	assert_int_equal(NFS(&r, READDIR, &a, &res), NFS3_OK);
 	a.cookie = UINT64_MAX;
 	assert_int_equal(NFS(&r, READDIR, &a, &res), NFS3ERR_BAD_COOKIE);
-	rig_write_file(&r, "ckf", "x", 1);
-	a = (READDIR3args){.dir = rig_walk(&r, "ckf"), .count = 4096};
+	nfsd_write_file(&r, "ckf", "x", 1);
+	a = (READDIR3args){.dir = nfsd_walk(&r, "ckf"), .count = 4096};
 	assert_int_equal(NFS(&r, READDIR, &a, &res), NFS3ERR_NOTDIR);
 }
 
@@ -542,5 +543,5 @@ int main(void)
 	        cmocka_unit_test(cookies_are_checked),
 	};
 
-	return cmocka_run_group_tests(tests, start_rig, stop_rig);
+	return cmocka_run_group_tests(tests, start_nfsd, stop_nfsd);
 }

@@ -6,7 +6,7 @@
  * of RFC 1813.
  */
 #define _GNU_SOURCE
-#include "support/tcp_calls.h"
+#include "test_tcp_calls.h"
 #include "nlm_prot.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,14 +29,14 @@ static const struct {
 };
 enum { N_ANSWERS = sizeof(answers) / sizeof(answers[0]) };
 
-static struct rig r;
+static struct nfsd r;
 static unsigned port;
 
 static int init(void **state)
 {
 	(void)state;
-	rig_init(&r);
-	rig_start(&r, "--mount-port", "0", NULL);
+	nfsd_init(&r);
+	nfsd_start(&r, "--mount-port", "0", NULL);
 	port = tcp_port(&r, "127.0.0.1");
 	return 0;
 }
@@ -45,8 +45,8 @@ static int init(void **state)
 static int fini(void **state)
 {
 	(void)state;
-	rig_stop(&r);
-	rig_fini(&r);
+	nfsd_stop(&r);
+	nfsd_fini(&r);
 	return 0;
 }
 
@@ -468,16 +468,16 @@ static void calls_are_counted(void **state)
 	int fd;
 
 	(void)state;
-	rig_stop(&r);
+	nfsd_stop(&r);
 	snprintf(path, sizeof(path), "%s/stats", r.dir);
-	rig_start(&r, "--mount-port", "0", "--stats-on-exit", path, NULL);
+	nfsd_start(&r, "--mount-port", "0", "--stats-on-exit", path, NULL);
 	fd = tcp_dial(AF_INET, tcp_port(&r, "127.0.0.1"));
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(ask(fd, 4, NLM_LOCK, args.at, args.len, &results),
 		                 RPCRDMA_OK);
 	expect_garbage(fd, 4, NLM_LOCK, "", 0);
 	close(fd);
-	rig_stop(&r);
+	nfsd_stop(&r);
 	f = fopen(path, "r");
 	assert_non_null(f);
 	assert_true(fread(json, 1, sizeof(json) - 1, f) > 0);
@@ -485,7 +485,7 @@ static void calls_are_counted(void **state)
 	assert_non_null(strstr(json, "\"mount_tcp\":{\"calls\":4,\"errors\":1,"
 	                             "\"connections\":1,\"connections_dropped\":0},"
 	                             "\"nlm_tcp\":{\"calls\":4}"));
-	rig_start(&r, NULL); /* for the end */
+	nfsd_start(&r, NULL); /* for the end */
 }
 
 int main(void)

@@ -5,7 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "nfsd/notify.h"
-#include "support/nfsd_ask.h"
+#include "test_nfsd_ask.h"
 #include "tool.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 
 enum { WAIT_SECONDS = 60 };
 
-static struct rig r;
+static struct nfsd r;
 static int manager = -1;
 static char file[96], name[112];
 static unsigned complaints;
@@ -45,7 +45,7 @@ uint64_t tool_now_ns(void)
 static int set_up(void **state)
 {
 	(void)state;
-	rig_init(&r);
+	nfsd_init(&r);
 	snprintf(file, sizeof(file), "%s/exports", r.dir);
 	snprintf(name, sizeof(name), "%s/notify", r.dir);
 	return 0;
@@ -56,11 +56,11 @@ static int tear_down(void **state)
 	(void)state;
 	unsetenv("NOTIFY_SOCKET");
 	if (r.pid)
-		rig_kill(&r);
+		nfsd_kill(&r);
 	if (manager >= 0)
 		close(manager);
 	manager = -1;
-	rig_fini(&r);
+	nfsd_fini(&r);
 	return 0;
 }
 
@@ -123,7 +123,7 @@ static void hear_its_life(const char *path)
 	snprintf(line, sizeof(line), "%s:/second *(rw)\n", r.state);
 	write_file(line);
 	listen_at(path);
-	rig_start(&r, "--exports", file, NULL);
+	nfsd_start(&r, "--exports", file, NULL);
 	assert_string_equal(hear(), "READY=1\nSTATUS=Serving 2 exports\n");
 	since = ask_now_ms();
 	kill(r.pid, SIGHUP);
@@ -134,7 +134,7 @@ static void hear_its_life(const char *path)
 	hear_reloading(since);
 	assert_string_equal(hear(), "READY=1\nSTATUS=Serving 2 exports; the file of "
 	                            "exports was not loaded\n");
-	rig_stop(&r);
+	nfsd_stop(&r);
 	assert_string_equal(hear(), "STOPPING=1\nSTATUS=Answering the last requests\n");
 	assert_int_equal(recv(manager, line, sizeof(line), MSG_DONTWAIT), -1);
 }
@@ -159,10 +159,10 @@ static void by_the_server_itself(void **state)
 	(void)state;
 	listen_at(name);
 	assert_int_equal(chmod(name, 0700), 0);
-	rig_start(&r, NULL);
+	nfsd_start(&r, NULL);
 	assert_string_equal(hear(), "READY=1\nSTATUS=Serving 1 export\n");
-	assert_int_equal(rig_getattr(&r, r.root, &a), NFS3_OK);
-	rig_stop(&r);
+	assert_int_equal(nfsd_getattr(&r, r.root, &a), NFS3_OK);
+	nfsd_stop(&r);
 	assert_string_equal(hear(), "STOPPING=1\nSTATUS=Answering the last requests\n");
 }
 
@@ -175,9 +175,9 @@ static void a_manager_that_is_not_there_is_no_obstacle(void **state)
 	(void)state;
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		setenv("NOTIFY_SOCKET", wrong[i], 1);
-		rig_start(&r, NULL);
-		assert_int_equal(rig_getattr(&r, r.root, &a), NFS3_OK);
-		rig_stop(&r);
+		nfsd_start(&r, NULL);
+		assert_int_equal(nfsd_getattr(&r, r.root, &a), NFS3_OK);
+		nfsd_stop(&r);
 	}
 }
 

@@ -7,8 +7,8 @@
  *                                                         [v2 §4.5.5, §7.5]
  */
 #define _GNU_SOURCE
-#include "support/nfsd_rig.h"
-#include "support/proxy.h"
+#include "test_nfsd.h"
+#include "test_proxy.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 
 enum { MS = 1000000 };
 
-static struct rig r;
+static struct nfsd r;
 static struct proxy proxy;
 static char stats[128];
 static unsigned losses;
@@ -29,9 +29,9 @@ static void start(const char *cache_size)
 	struct rpcrdma_conn_options o = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
 
 	losses = 0;
-	rig_init(&r);
+	nfsd_init(&r);
 	snprintf(stats, sizeof(stats), "%s/stats", r.dir);
-	rig_start(&r, "--stats-on-exit", stats, "--reply-cache", cache_size, NULL);
+	nfsd_start(&r, "--stats-on-exit", stats, "--reply-cache", cache_size, NULL);
 	proxy_start(&proxy, r.port);
 	rpcrdma_conn_close(r.conn);
 	o.reconnect_min_ns = 2 * MS;
@@ -39,7 +39,7 @@ static void start(const char *cache_size)
 	assert_int_equal(rpcrdma_connect(r.engine, "127.0.0.1", proxy.port, &o, NULL,
 	                                 NULL, &r.conn),
 	                 0);
-	assert_int_equal(rig_getattr(&r, r.root, NULL), NFS3_OK);
+	assert_int_equal(nfsd_getattr(&r, r.root, NULL), NFS3_OK);
 }
 
 static uint64_t counter(const char *text, const char *name)
@@ -60,7 +60,7 @@ static uint64_t stop(void)
 	ssize_t n;
 	int fd;
 
-	rig_stop(&r);
+	nfsd_stop(&r);
 	proxy_stop(&proxy);
 	fd = open(stats, O_RDONLY);
 	assert_true(fd >= 0);
@@ -68,7 +68,7 @@ static uint64_t stop(void)
 	close(fd);
 	assert_true(n > 0);
 	text[n] = 0;
-	rig_fini(&r);
+	nfsd_fini(&r);
 	return counter(text, "cache_hits") + counter(text, "cache_waits");
 }
 
@@ -108,7 +108,7 @@ static void lose_reply(bool (*when)(void *), const char *name)
 
 static nfsstat3 do_create(createmode3 mode, const char *name)
 {
-	CREATE3args a = {rig_in(r.root, name), {.mode = mode}};
+	CREATE3args a = {nfsd_name(r.root, name), {.mode = mode}};
 	CREATE3res res;
 	nfsstat3 s;
 
@@ -122,7 +122,7 @@ static nfsstat3 do_create(createmode3 mode, const char *name)
 
 static nfsstat3 do_mkdir(const char *name)
 {
-	MKDIR3args a = {.where = rig_in(r.root, name)};
+	MKDIR3args a = {.where = nfsd_name(r.root, name)};
 	MKDIR3res res;
 	nfsstat3 s;
 
@@ -134,7 +134,7 @@ static nfsstat3 do_mkdir(const char *name)
 
 static nfsstat3 do_symlink(const char *name)
 {
-	SYMLINK3args a = {rig_in(r.root, name), {.data_len = 6}};
+	SYMLINK3args a = {nfsd_name(r.root, name), {.data_len = 6}};
 	SYMLINK3res res;
 	nfsstat3 s;
 
@@ -148,7 +148,7 @@ static nfsstat3 do_symlink(const char *name)
 
 static nfsstat3 do_mknod(const char *name)
 {
-	MKNOD3args a = {rig_in(r.root, name), {.type = NF3FIFO}};
+	MKNOD3args a = {nfsd_name(r.root, name), {.type = NF3FIFO}};
 	MKNOD3res res;
 	nfsstat3 s;
 
@@ -160,7 +160,7 @@ static nfsstat3 do_mknod(const char *name)
 
 static nfsstat3 do_remove(const char *name)
 {
-	REMOVE3args a = {rig_in(r.root, name)};
+	REMOVE3args a = {nfsd_name(r.root, name)};
 	REMOVE3res res;
 
 	lose_reply(is_gone, name);
@@ -169,7 +169,7 @@ static nfsstat3 do_remove(const char *name)
 
 static nfsstat3 do_rmdir(const char *name)
 {
-	RMDIR3args a = {rig_in(r.root, name)};
+	RMDIR3args a = {nfsd_name(r.root, name)};
 	RMDIR3res res;
 
 	lose_reply(is_gone, name);
@@ -178,7 +178,7 @@ static nfsstat3 do_rmdir(const char *name)
 
 static nfsstat3 do_rename(const char *from, const char *to)
 {
-	RENAME3args a = {rig_in(r.root, from), rig_in(r.root, to)};
+	RENAME3args a = {nfsd_name(r.root, from), nfsd_name(r.root, to)};
 	RENAME3res res;
 
 	lose_reply(is_there, to);
@@ -187,7 +187,7 @@ static nfsstat3 do_rename(const char *from, const char *to)
 
 static nfsstat3 do_link(const char *from, const char *to)
 {
-	LINK3args a = {rig_walk(&r, from), rig_in(r.root, to)};
+	LINK3args a = {nfsd_walk(&r, from), nfsd_name(r.root, to)};
 	LINK3res res;
 
 	lose_reply(is_there, to);
@@ -197,12 +197,12 @@ static nfsstat3 do_link(const char *from, const char *to)
 /* On condition that nobody has changed it since. */
 static nfsstat3 do_setattr(const char *name)
 {
-	SETATTR3args a = {.object = rig_walk(&r, name),
+	SETATTR3args a = {.object = nfsd_walk(&r, name),
 	                  .new_attributes = {.mode = {TRUE, {0600}}}};
 	SETATTR3res res;
 	fattr3 at;
 
-	assert_int_equal(rig_getattr(&r, a.object, &at), NFS3_OK);
+	assert_int_equal(nfsd_getattr(&r, a.object, &at), NFS3_OK);
 	a.guard.check = TRUE;
 	a.guard.sattrguard3_u.obj_ctime = at.ctime;
 	lose_reply(is_private, name);
@@ -252,12 +252,12 @@ static void without_the_cache_each_procedure_fails(void **state)
 static void the_size_is_checked(void **state)
 {
 	(void)state;
-	rig_init(&r);
+	nfsd_init(&r);
 	assert_int_equal(
-	        rig_tool("nfsd", "--export", r.exp, "--reply-cache", "63K", NULL), 2);
+	        nfsd_tool("nfsd", "--export", r.exp, "--reply-cache", "63K", NULL), 2);
 	assert_int_equal(
-	        rig_tool("nfsd", "--export", r.exp, "--reply-cache", "x", NULL), 2);
-	rig_fini(&r);
+	        nfsd_tool("nfsd", "--export", r.exp, "--reply-cache", "x", NULL), 2);
+	nfsd_fini(&r);
 }
 
 int main(void)

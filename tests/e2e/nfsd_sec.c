@@ -6,7 +6,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "support/nfsd_rig.h"
+#include "test_nfsd.h"
 #include <rpcrdma/gss.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 enum { REJECTEDCRED = 2, TOOWEAK = 5, OTHER = 300000 };
 
-static struct rig r;
+static struct nfsd r;
 static char keytab[128];
 
 static void put(FILE *f, unsigned long v, int octets)
@@ -60,7 +60,7 @@ static int init(void **state)
 	FILE *f;
 
 	(void)state;
-	rig_init(&r);
+	nfsd_init(&r);
 	snprintf(keytab, sizeof(keytab), "%s/keytab", r.dir);
 	make_keytab();
 	snprintf(conf, sizeof(conf), "%s/krb5.conf", r.dir);
@@ -69,7 +69,7 @@ static int init(void **state)
 	fputs("[libdefaults]\ndefault_realm = TEST\n", f);
 	assert_int_equal(fclose(f), 0);
 	assert_int_equal(setenv("KRB5_CONFIG", conf, 1), 0);
-	assert_int_equal(mkdir(rig_path(&r, "sub"), 0755), 0);
+	assert_int_equal(mkdir(nfsd_path(&r, "sub"), 0755), 0);
 	return 0;
 }
 
@@ -78,7 +78,7 @@ static int end(void **state)
 {
 	(void)state;
 	if (r.pid)
-		rig_kill(&r);
+		nfsd_kill(&r);
 	r.flavor = RPCRDMA_AUTH_SYS;
 	return 0;
 }
@@ -86,7 +86,7 @@ static int end(void **state)
 static int fini(void **state)
 {
 	(void)state;
-	rig_fini(&r);
+	nfsd_fini(&r);
 	return 0;
 }
 
@@ -97,12 +97,12 @@ static nfs_fh3 mount_of(const char *path, int *flavors, unsigned *ret_n)
 	mountres3 res;
 	nfs_fh3 fh;
 
-	rig_call(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_MNT, XDR_OF(dirpath), &p,
-	         XDR_OF(mountres3), &res, sizeof(res));
+	nfsd_call(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_MNT, XDR_OF(dirpath), &p,
+	          XDR_OF(mountres3), &res, sizeof(res));
 	assert_int_equal(r.status, RPCRDMA_OK);
 	assert_int_equal(res.fhs_status, MNT3_OK);
-	fh = rig_fh(&r, res.mountres3_u.mountinfo.fhandle.fhandle3_val,
-	            res.mountres3_u.mountinfo.fhandle.fhandle3_len);
+	fh = nfsd_fh(&r, res.mountres3_u.mountinfo.fhandle.fhandle3_val,
+	             res.mountres3_u.mountinfo.fhandle.fhandle3_len);
 	*ret_n = res.mountres3_u.mountinfo.auth_flavors.auth_flavors_len;
 	assert_in_range(*ret_n, 1, 8);
 	memcpy(flavors, res.mountres3_u.mountinfo.auth_flavors.auth_flavors_val,
@@ -118,7 +118,7 @@ static uint32_t ask(uint32_t proc, xdrproc_t xargs, const void *args)
 	int n = nfs3_encode(buf, sizeof(buf), xargs, args);
 
 	assert_true(n > 0);
-	rig_call_raw(&r, RPCRDMA_NFS_PROGRAM, proc, buf, (size_t)n);
+	nfsd_call_raw(&r, RPCRDMA_NFS_PROGRAM, proc, buf, (size_t)n);
 	if (r.status == RPCRDMA_AUTH_ERROR)
 		return r.auth_stat;
 	assert_int_equal(r.status, RPCRDMA_OK);
@@ -146,11 +146,11 @@ static void flavors_are_told_in_their_order(void **state)
 		int flavors[8];
 		unsigned n;
 
-		rig_start(&r, "--sec", t[i].sec, i ? "--keytab" : NULL, keytab, NULL);
+		nfsd_start(&r, "--sec", t[i].sec, i ? "--keytab" : NULL, keytab, NULL);
 		(void)mount_of("/exp", flavors, &n);
 		assert_int_equal(n, t[i].n);
 		assert_memory_equal(flavors, t[i].flavors, n * sizeof(*flavors));
-		rig_stop(&r);
+		nfsd_stop(&r);
 	}
 }
 
@@ -171,7 +171,7 @@ static void a_weak_credential_may_mount_and_nothing_else(void **state)
 	unsigned n;
 
 	(void)state;
-	rig_start(&r, "--sec", "krb5i", "--keytab", keytab, NULL);
+	nfsd_start(&r, "--sec", "krb5i", "--keytab", keytab, NULL);
 	sub = mount_of("/exp/sub", flavors, &n);
 	for (unsigned i = 0; i < 2; i++) {
 		r.flavor = weak[i];
@@ -181,8 +181,8 @@ static void a_weak_credential_may_mount_and_nothing_else(void **state)
 		getattr.object = fsinfo.fsroot = sub; /* no export's root */
 		assert_int_equal(ASK(GETATTR, &getattr), TOOWEAK);
 		assert_int_equal(ASK(FSINFO, &fsinfo), TOOWEAK);
-		rig_wait_said(&r, "127.0.0.1 may not use /exp with this security "
-		                  "flavor (sec)");
+		nfsd_wait_printed(&r, "127.0.0.1 may not use /exp with this security "
+		                      "flavor (sec)");
 		/* Nothing of a handle is right but its length; or its beginning. */
 		memset(cut, 0, sizeof(cut));
 		getattr.object.data.data_val = cut;
@@ -191,7 +191,7 @@ static void a_weak_credential_may_mount_and_nothing_else(void **state)
 		memcpy(cut, r.root_data, r.root.data.data_len);
 		getattr.object.data.data_len -= 4;
 		assert_int_equal(ASK(GETATTR, &getattr), TOOWEAK);
-		lookup.what = rig_in(r.root, "sub");
+		lookup.what = nfsd_name(r.root, "sub");
 		assert_int_equal(ASK(LOOKUP, &lookup), TOOWEAK);
 		access.object = fsstat.fsroot = pathconf.object = r.root;
 		access.access = 1;
@@ -207,7 +207,7 @@ static void a_weak_credential_may_mount_and_nothing_else(void **state)
 	getattr.object = r.root;
 	assert_int_equal(ASK(GETATTR, &getattr), REJECTEDCRED);
 	r.flavor = RPCRDMA_AUTH_SYS;
-	rig_stop(&r);
+	nfsd_stop(&r);
 }
 
 /* Where it will do, handles are looked at as ever. */
@@ -218,10 +218,10 @@ static void a_credential_that_will_do_asks_about_anything(void **state)
 	unsigned n;
 
 	(void)state;
-	rig_start(&r, "--sec", "krb5,sys", "--keytab", keytab, NULL);
+	nfsd_start(&r, "--sec", "krb5,sys", "--keytab", keytab, NULL);
 	getattr.object = mount_of("/exp/sub", flavors, &n);
 	assert_int_equal(ASK(GETATTR, &getattr), 0);
-	rig_stop(&r);
+	nfsd_stop(&r);
 }
 
 /* Anybody can say that he is the owner. */
@@ -230,18 +230,18 @@ static void a_uid_without_proof_sees_no_names(void **state)
 	(void)state;
 	if (geteuid())
 		skip(); /* all are the server itself */
-	assert_int_equal(mkdir(rig_path(&r, "private"), 0700), 0);
-	assert_int_equal(mkdir(rig_path(&r, "private/name"), 0755), 0);
-	assert_int_equal(chown(rig_path(&r, "private"), r.uid, r.gid), 0);
-	rig_start(&r, "--sec", "krb5", "--keytab", keytab, NULL);
-	assert_int_equal(rig_mount(&r, "/exp/private/name", NULL), MNT3ERR_ACCES);
-	assert_int_equal(rig_mount(&r, "/exp/private/none", NULL), MNT3ERR_ACCES);
-	assert_int_equal(rig_mount(&r, "/exp/private", NULL), MNT3_OK);
-	assert_int_equal(rig_mount(&r, "/exp", NULL), MNT3_OK);
-	rig_stop(&r);
-	rig_start(&r, "--sec", "krb5,sys", "--keytab", keytab, NULL);
-	assert_int_equal(rig_mount(&r, "/exp/private/name", NULL), MNT3_OK);
-	rig_stop(&r);
+	assert_int_equal(mkdir(nfsd_path(&r, "private"), 0700), 0);
+	assert_int_equal(mkdir(nfsd_path(&r, "private/name"), 0755), 0);
+	assert_int_equal(chown(nfsd_path(&r, "private"), r.uid, r.gid), 0);
+	nfsd_start(&r, "--sec", "krb5", "--keytab", keytab, NULL);
+	assert_int_equal(nfsd_mount(&r, "/exp/private/name", NULL), MNT3ERR_ACCES);
+	assert_int_equal(nfsd_mount(&r, "/exp/private/none", NULL), MNT3ERR_ACCES);
+	assert_int_equal(nfsd_mount(&r, "/exp/private", NULL), MNT3_OK);
+	assert_int_equal(nfsd_mount(&r, "/exp", NULL), MNT3_OK);
+	nfsd_stop(&r);
+	nfsd_start(&r, "--sec", "krb5,sys", "--keytab", keytab, NULL);
+	assert_int_equal(nfsd_mount(&r, "/exp/private/name", NULL), MNT3_OK);
+	nfsd_stop(&r);
 }
 
 /* A client has flavors of its own; the others have those of --sec. */
@@ -253,24 +253,24 @@ static void a_list_says_what_a_client_may_use(void **state)
 	unsigned n;
 
 	(void)state;
-	rig_start(&r, "--keytab", keytab, "--allow", "127.0.0.1(rw,sec=krb5p:krb5)",
-	          "--allow", "*", NULL);
-	lookup.what = rig_in(mount_of("/exp", flavors, &n), "sub");
+	nfsd_start(&r, "--keytab", keytab, "--allow", "127.0.0.1(rw,sec=krb5p:krb5)",
+	           "--allow", "*", NULL);
+	lookup.what = nfsd_name(mount_of("/exp", flavors, &n), "sub");
 	assert_int_equal(n, 2);
 	assert_int_equal(flavors[0], 390005);
 	assert_int_equal(flavors[1], 390003);
 	assert_int_equal(ASK(LOOKUP, &lookup), TOOWEAK);
 	getattr.object = lookup.what.dir;
 	assert_int_equal(ASK(GETATTR, &getattr), 0);
-	rig_stop(&r);
-	rig_start(&r, "--sec", "krb5i", "--keytab", keytab, "--allow",
-	          "127.0.0.1(sec=sys)", NULL);
-	lookup.what = rig_in(mount_of("/exp", flavors, &n), "sub");
+	nfsd_stop(&r);
+	nfsd_start(&r, "--sec", "krb5i", "--keytab", keytab, "--allow",
+	           "127.0.0.1(sec=sys)", NULL);
+	lookup.what = nfsd_name(mount_of("/exp", flavors, &n), "sub");
 	assert_int_equal(n, 2);
 	assert_int_equal(flavors[0], RPCRDMA_AUTH_SYS);
 	assert_int_equal(flavors[1], RPCRDMA_AUTH_NONE);
 	assert_int_equal(ASK(LOOKUP, &lookup), 0);
-	rig_stop(&r);
+	nfsd_stop(&r);
 }
 
 int main(void)

@@ -7,7 +7,7 @@
  * writes down what is synced.
  */
 #define _GNU_SOURCE
-#include "support/nfsd_rig.h"
+#include "test_nfsd.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,18 +21,18 @@
 #include <time.h>
 #include <unistd.h>
 
-static struct rig r;
+static struct nfsd r;
 static char flags[128]; /* the shim's directory */
 
 static int start_with(rlim_t nofile, const char *option)
 {
-	rig_init(&r);
+	nfsd_init(&r);
 	snprintf(flags, sizeof(flags), "%s/flags", r.dir);
 	assert_int_equal(mkdir(flags, 0755), 0);
 	r.preload = STORAGE;
 	r.preload_flag = flags;
 	r.nofile = nofile;
-	rig_start(&r, option, NULL);
+	nfsd_start(&r, option, NULL);
 	return 0;
 }
 
@@ -57,8 +57,8 @@ static int start_async(void **state)
 static int stop(void **state)
 {
 	(void)state;
-	rig_stop(&r);
-	rig_fini(&r);
+	nfsd_stop(&r);
+	nfsd_fini(&r);
 	return 0;
 }
 
@@ -66,7 +66,7 @@ static uint64_t inode_of(const char *name)
 {
 	struct stat st;
 
-	assert_int_equal(stat(rig_path(&r, name), &st), 0);
+	assert_int_equal(stat(nfsd_path(&r, name), &st), 0);
 	return st.st_ino;
 }
 
@@ -85,7 +85,7 @@ static void lose_by(uint64_t ino, int error)
 	assert_int_equal(fclose(f), 0);
 	assert_int_equal(rename(tmp, path), 0);
 	/* The shim looks when something is opened. */
-	assert_int_equal(rig_lookup(&r, r.root, "nothing", NULL), NFS3ERR_NOENT);
+	assert_int_equal(nfsd_lookup(&r, r.root, "nothing", NULL), NFS3ERR_NOENT);
 }
 
 static void lose(uint64_t ino)
@@ -150,8 +150,8 @@ static nfs_fh3 write_unstable(const char *name, WRITE3resok *ok)
 {
 	nfs_fh3 fh;
 
-	assert_int_equal(rig_create(&r, r.root, name, &fh), NFS3_OK);
-	assert_int_equal(rig_write(&r, fh, 0, "data", 4, UNSTABLE, ok), NFS3_OK);
+	assert_int_equal(nfsd_create(&r, r.root, name, &fh), NFS3_OK);
+	assert_int_equal(nfsd_write(&r, fh, 0, "data", 4, UNSTABLE, ok), NFS3_OK);
 	return fh;
 }
 
@@ -189,8 +189,8 @@ static void open_others(const char *prefix, unsigned n)
 
 	for (unsigned i = 0; i < n; i++) {
 		snprintf(name, sizeof(name), "%s%u", prefix, i);
-		rig_write_file(&r, name, "x", 1);
-		(void)rig_lookup(&r, r.root, name, NULL); /* there may be no room */
+		nfsd_write_file(&r, name, "x", 1);
+		(void)nfsd_lookup(&r, r.root, name, NULL); /* there may be no room */
 	}
 }
 
@@ -204,7 +204,7 @@ static void loss_at_once_fails_commit(void **state)
 	fh = write_unstable("once", &w);
 	lose(inode_of("once"));
 	assert_int_equal(commit(fh, &ok), NFS3ERR_IO);
-	assert_true(rig_said(&r, "/exp/once: data did not reach storage"));
+	assert_true(nfsd_printed(&r, "/exp/once: data did not reach storage"));
 	assert_int_equal(commit(fh, &ok), NFS3_OK);
 	assert_memory_not_equal(ok.verf, w.verf, NFS3_WRITEVERFSIZE);
 }
@@ -237,7 +237,7 @@ static void idle_files_do_not_lose_data(void **state)
 	lose(inode_of("idle"));
 	(void)until_closed(inode_of("idle"), false, 40);
 	loss_is_reported(f, &lost);
-	assert_true(rig_said(&r, "/exp/idle: data did not reach storage"));
+	assert_true(nfsd_printed(&r, "/exp/idle: data did not reach storage"));
 }
 
 static void evicted_files_do_not_lose_data(void **state)
@@ -271,13 +271,13 @@ static void files_closed_for_want_of_descriptors(void **state)
 	(void)until_closed(inode_of("f"), true, 6);
 	assert_int_equal(prlimit(r.pid, RLIMIT_NOFILE, &was, NULL), 0);
 	loss_is_reported(f, &lost);
-	assert_true(rig_said(&r, "no file descriptor is left"));
+	assert_true(nfsd_printed(&r, "no file descriptor is left"));
 }
 
 /* The file has another name: its data can still be committed. */
 static void removing_one_name_loses_nothing(void **state)
 {
-	REMOVE3args ra = {.object = rig_in(r.root, "one")};
+	REMOVE3args ra = {.object = nfsd_name(r.root, "one")};
 	LINK3args la;
 	REMOVE3res rres;
 	LINK3res lres;
@@ -286,7 +286,7 @@ static void removing_one_name_loses_nothing(void **state)
 
 	(void)state;
 	f = write_unstable("one", &lost);
-	la = (LINK3args){f, rig_in(r.root, "other")};
+	la = (LINK3args){f, nfsd_name(r.root, "other")};
 	assert_int_equal(NFS(&r, LINK, &la, &lres), NFS3_OK);
 	lose(inode_of("one"));
 	assert_int_equal(NFS(&r, REMOVE, &ra, &rres), NFS3_OK);
@@ -304,16 +304,16 @@ static void written_files_are_closed_soon(void **state)
 	no_loss_is_reported(f, &w);
 	assert_int_equal(count_open(inode_of("program"), true), 1);
 	(void)until_closed(inode_of("program"), true, 6);
-	assert_int_equal(rig_write(&r, f, 4, "more", 4, FILE_SYNC, &w), NFS3_OK);
+	assert_int_equal(nfsd_write(&r, f, 4, "more", 4, FILE_SYNC, &w), NFS3_OK);
 	(void)until_closed(inode_of("program"), true, 6);
-	assert_int_equal(rig_write(&r, f, 8, "more", 4, UNSTABLE, &w), NFS3_OK);
+	assert_int_equal(nfsd_write(&r, f, 8, "more", 4, UNSTABLE, &w), NFS3_OK);
 	no_loss_is_reported(f, &w);
 }
 
 /* What RENAME replaces gives its space back. */
 static void replaced_files_are_closed_soon(void **state)
 {
-	RENAME3args a = {rig_in(r.root, "new"), rig_in(r.root, "old")};
+	RENAME3args a = {nfsd_name(r.root, "new"), nfsd_name(r.root, "old")};
 	RENAME3res res;
 	WRITE3resok w;
 	uint64_t ino;
@@ -321,7 +321,7 @@ static void replaced_files_are_closed_soon(void **state)
 	(void)state;
 	write_unstable("old", &w);
 	ino = inode_of("old");
-	rig_write_file(&r, "new", "x", 1);
+	nfsd_write_file(&r, "new", "x", 1);
 	assert_int_equal(NFS(&r, RENAME, &a, &res), NFS3_OK);
 	(void)until_closed(ino, false, 6);
 }
@@ -356,7 +356,7 @@ static void log_is(const char *first, ...)
 	for (; name; name = va_arg(ap, const char *)) {
 		bool all = !strcmp(name, "syncfs");
 
-		assert_int_equal(lstat(rig_path(&r, all ? "." : name), &st), 0);
+		assert_int_equal(lstat(nfsd_path(&r, all ? "." : name), &st), 0);
 		snprintf(want, sizeof(want), "%s %llu\n", all ? "syncfs" : "fsync",
 		         (unsigned long long)st.st_ino);
 		assert_non_null(fgets(line, sizeof(line), f));
@@ -370,7 +370,7 @@ static void log_is(const char *first, ...)
 
 static void set(const char *name, const sattr3 *new)
 {
-	SETATTR3args a = {.object = rig_walk(&r, name), .new_attributes = *new};
+	SETATTR3args a = {.object = nfsd_walk(&r, name), .new_attributes = *new};
 	SETATTR3res res;
 
 	assert_int_equal(NFS(&r, SETATTR, &a, &res), NFS3_OK);
@@ -378,7 +378,7 @@ static void set(const char *name, const sattr3 *new)
 
 static void make_file(const char *name, createmode3 how, bool truncate)
 {
-	CREATE3args a = {.where = rig_in(r.root, name), .how = {.mode = how}};
+	CREATE3args a = {.where = nfsd_name(r.root, name), .how = {.mode = how}};
 	CREATE3res res;
 
 	if (how == EXCLUSIVE)
@@ -396,11 +396,11 @@ static void setattr_is_on_storage(void **state)
 	const sattr3 size = {.size = {TRUE, {3}}};
 
 	(void)state;
-	rig_write_file(&r, "f", "hello", 5);
-	assert_int_equal(mkdir(rig_path(&r, "d"), 0755), 0);
-	assert_int_equal(chown(rig_path(&r, "d"), r.uid, r.gid), 0);
-	assert_int_equal(symlink("target", rig_path(&r, "l")), 0);
-	assert_int_equal(lchown(rig_path(&r, "l"), r.uid, r.gid), 0);
+	nfsd_write_file(&r, "f", "hello", 5);
+	assert_int_equal(mkdir(nfsd_path(&r, "d"), 0755), 0);
+	assert_int_equal(chown(nfsd_path(&r, "d"), r.uid, r.gid), 0);
+	assert_int_equal(symlink("target", nfsd_path(&r, "l")), 0);
+	assert_int_equal(lchown(nfsd_path(&r, "l"), r.uid, r.gid), 0);
 	log_begin();
 	set("f", &mode_only);
 	log_is("f", NULL);
@@ -414,8 +414,8 @@ static void setattr_is_on_storage(void **state)
 
 static void creating_is_on_storage(void **state)
 {
-	MKDIR3args ma = {rig_in(r.root, "d"), mode_only};
-	SYMLINK3args sa = {rig_in(r.root, "l"), {.data_len = 6}};
+	MKDIR3args ma = {nfsd_name(r.root, "d"), mode_only};
+	SYMLINK3args sa = {nfsd_name(r.root, "l"), {.data_len = 6}};
 	CREATE3res res;
 
 	(void)state;
@@ -448,7 +448,7 @@ static void creating_is_on_storage(void **state)
 static void async_is_excused(void **state)
 {
 	(void)state;
-	rig_write_file(&r, "f", "hello", 5);
+	nfsd_write_file(&r, "f", "hello", 5);
 	log_begin();
 	set("f", &mode_only);
 	make_file("x", EXCLUSIVE, false);
@@ -468,13 +468,13 @@ static void readdirplus_pairs_one_object(void **state)
 	FILE *f;
 
 	(void)state;
-	rig_write_file(&r, "victim", "x", 1);
-	rig_write_file(&r, "other", "y", 1);
-	assert_int_equal(link(rig_path(&r, "victim"), rig_path(&r, "kept")), 0);
+	nfsd_write_file(&r, "victim", "x", 1);
+	nfsd_write_file(&r, "other", "y", 1);
+	assert_int_equal(link(nfsd_path(&r, "victim"), nfsd_path(&r, "kept")), 0);
 	snprintf(path, sizeof(path), "%s/swap", flags);
 	f = fopen(path, "w");
 	assert_non_null(f);
-	fprintf(f, "%s %s\n", rig_path(&r, "other"), rig_path(&r, "victim"));
+	fprintf(f, "%s %s\n", nfsd_path(&r, "other"), nfsd_path(&r, "victim"));
 	assert_int_equal(fchmod(fileno(f), 0666), 0);
 	assert_int_equal(fclose(f), 0);
 	r.reply_bytes = 16384;
@@ -490,7 +490,7 @@ static void readdirplus_pairs_one_object(void **state)
 		                 1);
 		it = !strcmp(e.name, "victim");
 		if (it) {
-			assert_int_equal(rig_getattr(&r, *fh, &attr), NFS3_OK);
+			assert_int_equal(nfsd_getattr(&r, *fh, &attr), NFS3_OK);
 			assert_int_equal(attr.fileid,
 			                 told->post_op_attr_u.attributes.fileid);
 		}
@@ -504,13 +504,13 @@ static int start_plain(void **state)
 {
 	if (geteuid())
 		return start(state);
-	rig_init(&r);
+	nfsd_init(&r);
 	r.server_uid = r.uid;
 	snprintf(flags, sizeof(flags), "%s/flags", r.dir);
 	assert_int_equal(mkdir(flags, 0755), 0);
 	r.preload = STORAGE;
 	r.preload_flag = flags;
-	rig_start(&r, NULL);
+	nfsd_start(&r, NULL);
 	return 0;
 }
 
@@ -523,15 +523,15 @@ static void what_is_gone_is_searched_for_once(void **state)
 	FILE *f;
 
 	(void)state;
-	rig_write_file(&r, "gone", "x", 1);
-	fh = rig_walk(&r, "gone");
-	rig_stop(&r);
-	assert_int_equal(unlink(rig_path(&r, "gone")), 0);
-	rig_write_file(&r, "stays", "x", 1);
-	rig_start(&r, NULL); /* it remembers nothing */
+	nfsd_write_file(&r, "gone", "x", 1);
+	fh = nfsd_walk(&r, "gone");
+	nfsd_stop(&r);
+	assert_int_equal(unlink(nfsd_path(&r, "gone")), 0);
+	nfsd_write_file(&r, "stays", "x", 1);
+	nfsd_start(&r, NULL); /* it remembers nothing */
 	log_begin();
 	for (int i = 0; i < 10; i++)
-		assert_int_equal(rig_getattr(&r, fh, NULL), NFS3ERR_STALE);
+		assert_int_equal(nfsd_getattr(&r, fh, NULL), NFS3ERR_STALE);
 	snprintf(path, sizeof(path), "%s/log", flags);
 	f = fopen(path, "r");
 	assert_non_null(f);
@@ -539,7 +539,7 @@ static void what_is_gone_is_searched_for_once(void **state)
 		searches += !strncmp(line, "fdopendir", 9);
 	fclose(f);
 	assert_int_equal(searches, 1); /* and by its numbers only */
-	assert_int_equal(rig_getattr(&r, rig_walk(&r, "stays"), NULL), NFS3_OK);
+	assert_int_equal(nfsd_getattr(&r, nfsd_walk(&r, "stays"), NULL), NFS3_OK);
 }
 
 /* As deep as `cp -r` goes. */
@@ -561,10 +561,10 @@ static void parents_of_deep_directories(void **state)
 		close(fd);
 		fd = next;
 		up = fh;
-		assert_int_equal(rig_lookup(&r, fh, "d", &fh), NFS3_OK);
+		assert_int_equal(nfsd_lookup(&r, fh, "d", &fh), NFS3_OK);
 	}
 	close(fd);
-	assert_int_equal(rig_lookup(&r, fh, "..", &fh), NFS3_OK);
+	assert_int_equal(nfsd_lookup(&r, fh, "..", &fh), NFS3_OK);
 	assert_int_equal(fh.data.data_len, up.data.data_len);
 	assert_memory_equal(fh.data.data_val, up.data.data_val, up.data.data_len);
 }
@@ -583,14 +583,14 @@ static void own_files_have_the_users_umask(void **state)
 	snprintf(stats, sizeof(stats), "%s/stats", r.dir);
 	snprintf(trace, sizeof(trace), "%s/trace", r.dir);
 	snprintf(trap, sizeof(trap), "%s/trap", r.dir);
-	rig_start(&r, "--stats-on-exit", stats, "--trace", trace, NULL);
+	nfsd_start(&r, "--stats-on-exit", stats, "--trace", trace, NULL);
 	a.where.dir = r.root;
 	a.how.createhow3_u.obj_attributes.mode = (set_mode3){TRUE, {0666}};
 	assert_int_equal(NFS(&r, CREATE, &a, &res), NFS3_OK);
 	NFS3_FREE(CREATE3res, &res);
-	assert_int_equal(stat(rig_path(&r, "f"), &st), 0);
+	assert_int_equal(stat(nfsd_path(&r, "f"), &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0666);
-	rig_stop(&r);
+	nfsd_stop(&r);
 	assert_int_equal(stat(stats, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0600);
 	assert_int_equal(stat(trace, &st), 0);
@@ -600,8 +600,8 @@ static void own_files_have_the_users_umask(void **state)
 		return;
 	assert_int_equal(symlink(stats, trap), 0);
 	assert_int_equal(lchown(trap, 4711, 4711), 0);
-	assert_int_equal(rig_tool("nfsd", "--export", r.exp, "--listen", "127.0.0.1:0",
-	                          "--state-dir", r.state, "--trace", trap, NULL),
+	assert_int_equal(nfsd_tool("nfsd", "--export", r.exp, "--listen", "127.0.0.1:0",
+	                           "--state-dir", r.state, "--trace", trap, NULL),
 	                 1);
 }
 
@@ -626,18 +626,18 @@ static void empty_key_is_made_anew(void **state)
 	(void)state;
 	snprintf(path, sizeof(path), "%s/handle.key", r.state);
 	write_key("", 0);
-	rig_start(&r, NULL);
-	assert_true(rig_said(&r, "handle.key is empty"));
-	root = rig_fh(&r, r.root.data.data_val, r.root.data.data_len);
-	rig_stop(&r);
+	nfsd_start(&r, NULL);
+	assert_true(nfsd_printed(&r, "handle.key is empty"));
+	root = nfsd_fh(&r, r.root.data.data_val, r.root.data.data_len);
+	nfsd_stop(&r);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_size, 16);
-	rig_start(&r, NULL);
-	assert_int_equal(rig_getattr(&r, root, NULL), NFS3_OK);
-	rig_stop(&r);
+	nfsd_start(&r, NULL);
+	assert_int_equal(nfsd_getattr(&r, root, NULL), NFS3_OK);
+	nfsd_stop(&r);
 	write_key("short", 5);
-	assert_int_equal(rig_tool("nfsd", "--export", r.exp, "--listen", "127.0.0.1:0",
-	                          "--state-dir", r.state, NULL),
+	assert_int_equal(nfsd_tool("nfsd", "--export", r.exp, "--listen", "127.0.0.1:0",
+	                           "--state-dir", r.state, NULL),
 	                 1);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_size, 5);
@@ -652,19 +652,19 @@ static void kernels_without_faccessat2(void **state)
 	(void)state;
 	r.server_uid = geteuid() ? 0 : r.uid;
 	r.no_faccessat2 = true;
-	rig_start(&r, NULL);
-	rig_write_file(&r, "f", "data", 4);
-	assert_int_equal(rig_read(&r, rig_walk(&r, "f"), 0, b, 4, false, NULL), 4);
-	assert_int_equal(rig_lookup(&r, r.root, ".", NULL), NFS3_OK);
-	rig_stop(&r);
+	nfsd_start(&r, NULL);
+	nfsd_write_file(&r, "f", "data", 4);
+	assert_int_equal(nfsd_read(&r, nfsd_walk(&r, "f"), 0, b, 4, false, NULL), 4);
+	assert_int_equal(nfsd_lookup(&r, r.root, ".", NULL), NFS3_OK);
+	nfsd_stop(&r);
 	if (geteuid())
 		return;
 	pid = fork(); /* root's clients are others: it does not start */
 	assert_true(pid >= 0);
 	if (!pid) {
-		rig_deny_faccessat2();
-		_exit(rig_tool("nfsd", "--export", r.exp, "--listen", "127.0.0.1:0",
-		               "--state-dir", r.state, NULL));
+		nfsd_deny_faccessat2();
+		_exit(nfsd_tool("nfsd", "--export", r.exp, "--listen", "127.0.0.1:0",
+		                "--state-dir", r.state, NULL));
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(WEXITSTATUS(status), 1);
@@ -698,9 +698,9 @@ static int unmount_store(void **state)
 	snprintf(cmd, sizeof(cmd), "cd %s; umount exp; umount back; rmdir back; true",
 	         r.dir);
 	if (r.pid)
-		rig_kill(&r);
+		nfsd_kill(&r);
 	(void)!system(cmd);
-	return rig_tear_down(state);
+	return nfsd_tear_down(state);
 }
 
 static void full_backing_store_is_reported(void **state)
@@ -716,22 +716,23 @@ static void full_backing_store_is_reported(void **state)
 		skip();
 	}
 	memset(data, 7, sizeof(data));
-	rig_start(&r, NULL);
-	fh = rig_walk(&r, "f");
-	assert_int_equal(rig_write(&r, fh, 0, data, sizeof(data), UNSTABLE, &w),
+	nfsd_start(&r, NULL);
+	fh = nfsd_walk(&r, "f");
+	assert_int_equal(nfsd_write(&r, fh, 0, data, sizeof(data), UNSTABLE, &w),
 	                 NFS3_OK);
 	(void)until_closed(inode_of("f"), false, 60);
-	fd = open(rig_path(&r, "f"), O_RDONLY);
+	fd = open(nfsd_path(&r, "f"), O_RDONLY);
 	if (fd >= 0) {
 		(void)!fsync(fd); /* somebody else hears of it as well */
 		close(fd);
 	}
 	loss_is_reported(fh, &w);
-	assert_true(rig_said(&r, "/exp/f: data did not reach storage"));
-	rig_stop(&r);
+	assert_true(nfsd_printed(&r, "/exp/f: data did not reach storage"));
+	nfsd_stop(&r);
 }
 
-#define I(f)      cmocka_unit_test_prestate_setup_teardown(f, rig_set_up, rig_tear_down, &r)
+#define I(f)                                                                           \
+	cmocka_unit_test_prestate_setup_teardown(f, nfsd_set_up, nfsd_tear_down, &r)
 #define T(f, how) cmocka_unit_test_setup_teardown(f, how, stop)
 
 int main(int argc, char **argv)
@@ -754,8 +755,8 @@ int main(int argc, char **argv)
 	        I(own_files_have_the_users_umask),
 	        I(empty_key_is_made_anew),
 	        I(kernels_without_faccessat2),
-	        cmocka_unit_test_prestate_setup_teardown(full_backing_store_is_reported,
-	                                                 rig_set_up, unmount_store, &r),
+	        cmocka_unit_test_prestate_setup_teardown(
+	                full_backing_store_is_reported, nfsd_set_up, unmount_store, &r),
 	};
 
 	if (argc > 1)

@@ -5,8 +5,8 @@
  * waited is served when the file system answers again.
  */
 #define _GNU_SOURCE
-#include "support/nfsd_ask.h"
-#include "support/proxy.h"
+#include "test_nfsd_ask.h"
+#include "test_proxy.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ enum {
 	FLOOD = 40,
 };
 
-static struct rig r;
+static struct nfsd r;
 static struct rpcrdma_conn *other; /* a connection for the stuck export */
 static char dir[128], flag[128], stats[128];
 static nfs_fh3 stuck; /* its root */
@@ -50,16 +50,16 @@ static void start(const char *memory)
 	snprintf(export, sizeof(export), "%s:/stuck", dir);
 	r.preload = STUCK_FS;
 	r.preload_flag = flag;
-	rig_start(&r, "--export", export, "--stats-on-exit", stats, "--memory", memory,
-	          "--mount-port", "0", NULL);
-	assert_int_equal(rig_mount(&r, "/stuck", &stuck), MNT3_OK);
+	nfsd_start(&r, "--export", export, "--stats-on-exit", stats, "--memory", memory,
+	           "--mount-port", "0", NULL);
+	assert_int_equal(nfsd_mount(&r, "/stuck", &stuck), MNT3_OK);
 	other = ask_connect(&r, r.port);
 }
 
 static int set_up(void **state)
 {
 	(void)state;
-	rig_init(&r);
+	nfsd_init(&r);
 	snprintf(dir, sizeof(dir), "%s/stuck", r.dir);
 	snprintf(flag, sizeof(flag), "%s/flag", r.dir);
 	snprintf(stats, sizeof(stats), "%s/stats", r.dir);
@@ -77,14 +77,14 @@ static int tear_down(void **state)
 	if (r.pid)
 		kill(r.pid, SIGKILL);
 	unsetenv("STUCK_REMOTE");
-	rig_fini(&r);
+	nfsd_fini(&r);
 	return 0;
 }
 
 static void stop(void)
 {
 	rpcrdma_conn_close(other);
-	rig_stop(&r);
+	nfsd_stop(&r);
 }
 
 /* -- what waits ------------------------------------------------------------ */
@@ -94,9 +94,9 @@ static const char data[] = "eightoct";
 
 static void ask_stuck(nfs_fh3 fh)
 {
-	CREATE3args c = {rig_in(stuck, "new"), {.mode = UNCHECKED}};
-	REMOVE3args rm = {rig_in(stuck, "old")};
-	LOOKUP3args l = {rig_in(stuck, "never-seen")};
+	CREATE3args c = {nfsd_name(stuck, "new"), {.mode = UNCHECKED}};
+	REMOVE3args rm = {nfsd_name(stuck, "old")};
+	LOOKUP3args l = {nfsd_name(stuck, "never-seen")};
 	COMMIT3args co = {.file = fh};
 
 	for (unsigned i = 0; i < WRITES; i++) {
@@ -166,18 +166,18 @@ static void use_healthy(unsigned i)
 	bool eof;
 
 	snprintf(name, sizeof(name), "healthy%u", i);
-	rig_call_raw(&r, RPCRDMA_NFS_PROGRAM, NFSPROC3_NULL, NULL, 0);
+	nfsd_call_raw(&r, RPCRDMA_NFS_PROGRAM, NFSPROC3_NULL, NULL, 0);
 	assert_int_equal(r.status, RPCRDMA_OK);
 	prompt(t);
-	assert_int_equal(rig_lookup(&r, r.root, name, NULL), NFS3ERR_NOENT);
+	assert_int_equal(nfsd_lookup(&r, r.root, name, NULL), NFS3ERR_NOENT);
 	prompt(t);
-	assert_int_equal(rig_create(&r, r.root, name, &fh), NFS3_OK);
+	assert_int_equal(nfsd_create(&r, r.root, name, &fh), NFS3_OK);
 	prompt(t);
-	assert_int_equal(rig_write(&r, fh, 0, data, 8, FILE_SYNC, &ok), NFS3_OK);
+	assert_int_equal(nfsd_write(&r, fh, 0, data, 8, FILE_SYNC, &ok), NFS3_OK);
 	prompt(t);
-	assert_int_equal(rig_read(&r, fh, 0, buf, 8, false, &eof), 8);
+	assert_int_equal(nfsd_read(&r, fh, 0, buf, 8, false, &eof), 8);
 	prompt(t);
-	assert_int_equal(rig_getattr(&r, fh, NULL), NFS3_OK);
+	assert_int_equal(nfsd_getattr(&r, fh, NULL), NFS3_OK);
 	prompt(t);
 }
 
@@ -187,12 +187,12 @@ static void run_tools(void)
 	uint64_t t = ask_now_ms();
 
 	snprintf(url, sizeof(url), "nfs://127.0.0.1:%s/exp/", r.port);
-	snprintf(from, sizeof(from), "%s", rig_path(&r, "healthy0"));
+	snprintf(from, sizeof(from), "%s", nfsd_path(&r, "healthy0"));
 	snprintf(to, sizeof(to), "%scopied", url);
-	assert_int_equal(rig_tool("ls", url, NULL), 0);
-	assert_int_equal(rig_tool("cp", from, to, NULL), 0);
+	assert_int_equal(nfsd_tool("ls", url, NULL), 0);
+	assert_int_equal(nfsd_tool("cp", from, to, NULL), 0);
 	snprintf(url, sizeof(url), "127.0.0.1:%s", r.port);
-	assert_int_equal(rig_tool("ping", "-c", "1", url, NULL), 0);
+	assert_int_equal(nfsd_tool("ping", "-c", "1", url, NULL), 0);
 	assert_true(ask_now_ms() - t < 3 * PROMPT_MS);
 }
 
@@ -201,9 +201,9 @@ static nfs_fh3 open_stuck_file(void)
 	nfs_fh3 fh, old;
 	WRITE3resok ok;
 
-	assert_int_equal(rig_create(&r, stuck, "f", &fh), NFS3_OK);
-	assert_int_equal(rig_create(&r, stuck, "old", &old), NFS3_OK);
-	assert_int_equal(rig_write(&r, fh, 0, "x", 1, FILE_SYNC, &ok), NFS3_OK);
+	assert_int_equal(nfsd_create(&r, stuck, "f", &fh), NFS3_OK);
+	assert_int_equal(nfsd_create(&r, stuck, "old", &old), NFS3_OK);
+	assert_int_equal(nfsd_write(&r, fh, 0, "x", 1, FILE_SYNC, &ok), NFS3_OK);
 	return fh;
 }
 
@@ -220,9 +220,9 @@ static void others_are_served(void)
 		use_healthy(i);
 	run_tools();
 	/* What is known of the stuck one is told, too. */
-	assert_int_equal(rig_mount(&r, "/stuck", NULL), MNT3_OK);
+	assert_int_equal(nfsd_mount(&r, "/stuck", NULL), MNT3_OK);
 	if (!getenv("STUCK_REMOTE"))
-		assert_int_equal(rig_getattr(&r, fh, NULL), NFS3_OK);
+		assert_int_equal(nfsd_getattr(&r, fh, NULL), NFS3_OK);
 	assert_false(writes[0].done);
 	printf("worst latency of the other export: %llu ms\n",
 	       (unsigned long long)worst_ms);
@@ -256,7 +256,7 @@ static void names_across_exports_are_refused_promptly(void **state)
 	start("16M");
 	stick();
 	t = ask_now_ms();
-	a = (RENAME3args){rig_in(r.root, "a"), rig_in(stuck, "b")};
+	a = (RENAME3args){nfsd_name(r.root, "a"), nfsd_name(stuck, "b")};
 	assert_int_equal(NFS(&r, RENAME, &a, &res), NFS3ERR_XDEV);
 	assert_true(ask_now_ms() - t < PROMPT_MS);
 	unstick();
@@ -286,7 +286,7 @@ static void a_full_queue_says_come_back_later(void **state)
 	}
 	assert_true(ask_wait(&r, last, WAIT_MS));
 	assert_int_equal(ask_stat(last), NFS3ERR_JUKEBOX);
-	assert_true(rig_said(&r, "/stuck: the file system does not answer"));
+	assert_true(nfsd_printed(&r, "/stuck: the file system does not answer"));
 	assert_false(asks[0].done);
 	use_healthy(0);
 	unstick();

@@ -8,7 +8,7 @@
  * meet. [RFC 1813 §2.6]
  */
 #define _GNU_SOURCE
-#include "support/nfsd_ask.h"
+#include "test_nfsd_ask.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ struct client {
 	char data[CLIENTS * OWN];
 };
 
-static struct rig r;
+static struct nfsd r;
 static struct client clients[CLIENTS];
 static bool truth[NAMES];
 static char written[CLIENTS * OWN];
@@ -39,12 +39,12 @@ static void start(const char *export_option)
 	given = stale = kept = 0;
 	memset(clients, 0, sizeof(clients));
 	memset(truth, 0, sizeof(truth));
-	rig_init(&r);
+	nfsd_init(&r);
 	snprintf(export, sizeof(export), "%s:/again%s", r.exp, export_option);
 	r.preload = STUCK_FS;
 	r.preload_flag = "";
 	setenv("SLOW_US", "3000", 1);
-	rig_start(&r, "--export", export, "--async", "--threads", "4", NULL);
+	nfsd_start(&r, "--export", export, "--async", "--threads", "4", NULL);
 	for (unsigned i = 0; i < CLIENTS; i++)
 		clients[i].conn = ask_connect(&r, r.port);
 }
@@ -53,9 +53,9 @@ static void stop(void)
 {
 	for (unsigned i = 0; i < CLIENTS; i++)
 		rpcrdma_conn_close(clients[i].conn);
-	rig_stop(&r);
+	nfsd_stop(&r);
 	unsetenv("SLOW_US");
-	rig_fini(&r);
+	nfsd_fini(&r);
 }
 
 /* The same directory by the export with the option. */
@@ -63,7 +63,7 @@ static nfs_fh3 mount_again(void)
 {
 	nfs_fh3 fh;
 
-	assert_int_equal(rig_mount(&r, "/again", &fh), MNT3_OK);
+	assert_int_equal(nfsd_mount(&r, "/again", &fh), MNT3_OK);
 	return fh;
 }
 
@@ -101,7 +101,7 @@ static void look(struct client *c, nfs_fh3 fh, const void *has, const void *is,
 	wcc_attr w;
 	fattr3 now;
 
-	assert_int_equal(rig_getattr(&r, fh, &now), NFS3_OK);
+	assert_int_equal(nfsd_getattr(&r, fh, &now), NFS3_OK);
 	w = (wcc_attr){now.size, now.mtime, now.ctime};
 	if (c->valid && is_before(&w, &c->attr)) {
 		if (memcmp(has, is, size))
@@ -150,8 +150,8 @@ static void change_directory(nfs_fh3 dir, unsigned round)
 
 	for (unsigned i = 0; i < CLIENTS; i++) {
 		struct client *c = &clients[(i + round) % CLIENTS];
-		CREATE3args cr = {rig_in(dir, name[i]), {.mode = GUARDED}};
-		REMOVE3args rm = {rig_in(dir, name[i])};
+		CREATE3args cr = {nfsd_name(dir, name[i]), {.mode = GUARDED}};
+		REMOVE3args rm = {nfsd_name(dir, name[i])};
 
 		name_of(which[i], name[i]);
 		if (make[i])
@@ -215,7 +215,7 @@ static void who_works_alone_keeps_the_directory(void **state)
 	for (unsigned i = 0; i < 5; i++) {
 		struct client *c = &clients[0];
 		char name[16];
-		CREATE3args a = {rig_in(dir, name), {.mode = GUARDED}};
+		CREATE3args a = {nfsd_name(dir, name), {.mode = GUARDED}};
 
 		name_of(i, name);
 		ASK(&r, c->conn, &c->ask, CREATE, &a);
@@ -266,7 +266,7 @@ static void a_file_that_two_write(void **state)
 
 	(void)state;
 	start("");
-	assert_int_equal(rig_create(&r, r.root, "f", &fh), NFS3_OK);
+	assert_int_equal(nfsd_create(&r, r.root, "f", &fh), NFS3_OK);
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		change_file(fh, round);
 		for (unsigned i = 0; i < CLIENTS; i++) {
@@ -291,7 +291,7 @@ static void a_file_that_one_reads(void **state)
 
 	(void)state;
 	start("");
-	assert_int_equal(rig_create(&r, r.root, "f", &fh), NFS3_OK);
+	assert_int_equal(nfsd_create(&r, r.root, "f", &fh), NFS3_OK);
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		WRITE3args w = {
 		        .file = fh, .count = OWN, .stable = UNSTABLE, .data_len = OWN};

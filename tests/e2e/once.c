@@ -18,7 +18,7 @@
 
 #include <rpcrdma/rpcrdma.h>
 
-#include "support/relayed.h"
+#include "test_relayed.h"
 
 enum { PROG = 0x20049001, VERS = 1, MS = 1000000, ITEM = 20001 };
 enum { P_AGAIN, P_ONCE, P_PARK };

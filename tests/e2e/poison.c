@@ -14,7 +14,7 @@
 
 #include <rpcrdma/rpcrdma.h>
 
-#include "support/relayed.h"
+#include "test_relayed.h"
 
 enum { PROG = 0x20049001, VERS = 1, CALLS = 64 };
 enum { P_NULL, P_POISON, P_PARK };

@@ -60,7 +60,7 @@ void foe_add_words(struct foe *f, const uint32_t *word, size_t n)
 	foe_add_ulpdu(f, send, 18 + 4 * n);
 }
 
-size_t put_nfs_call(uint32_t *w, const struct rig *r, uint32_t xid, uint32_t proc,
+size_t put_nfs_call(uint32_t *w, const struct nfsd *r, uint32_t xid, uint32_t proc,
                     const nfs_fh3 *file)
 {
 	const uint32_t head[] = {xid,

@@ -14,7 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "support/nfsd_rig.h"
+#include "test_nfsd.h"
 #include "test_raw_peer.h"
 
 enum { PEERS_MAX = 160, OUT_MAX = 65536 };
@@ -62,7 +62,7 @@ void foe_add_words(struct foe *f, const uint32_t *word, size_t n);
 
 /* Writes the words of an NFS Call with AUTH_SYS up to and including the file handle.
  * Returns their number. */
-size_t put_nfs_call(uint32_t *w, const struct rig *r, uint32_t xid, uint32_t proc,
+size_t put_nfs_call(uint32_t *w, const struct nfsd *r, uint32_t xid, uint32_t proc,
                     const nfs_fh3 *file);
 /* Sends foe.out and a NULL call, and waits for the MPA Reply and the answer: before that
  * a client of version 1 has one credit, and the server few Receives. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "test_scene.h"
 
-struct rig scene_server;
+struct nfsd scene_server;
 nfs_fh3 scene_file;
 
 /* -- the honest client ----------------------------------------------------- */
 
-/* Replaces the rig's connection, which fails the test when it is lost, by one that
+/* Replaces the connection of struct nfsd, which fails the test when it is lost, by one that
  * connects again: the server may evict an idle connection. */
-static void honest_reconnect(struct rig *r)
+static void honest_reconnect(struct nfsd *r)
 {
 	rpcrdma_conn_close(r->conn);
 	assert_int_equal(rpcrdma_connect(r->engine, "127.0.0.1", r->port, NULL, NULL,
@@ -21,12 +21,12 @@ static double ms_since(uint64_t t)
 	return (double)(raw_now() - t) / 1e6;
 }
 
-static void ping(struct rig *r, struct honest *h)
+static void ping(struct nfsd *r, struct honest *h)
 {
 	uint64_t t = raw_now();
 	double ms;
 
-	rig_call_raw(r, RPCRDMA_NFS_PROGRAM, 0, NULL, 0);
+	nfsd_call_raw(r, RPCRDMA_NFS_PROGRAM, 0, NULL, 0);
 	assert_int_equal(r->status, RPCRDMA_OK);
 	ms = ms_since(t);
 	h->worst_ms = ms > h->worst_ms ? ms : h->worst_ms;
@@ -34,7 +34,7 @@ static void ping(struct rig *r, struct honest *h)
 }
 
 /* Makes NULL calls and READs for @ms. */
-static void honest_work(struct rig *r, struct honest *h, nfs_fh3 file, unsigned ms)
+static void honest_work(struct nfsd *r, struct honest *h, nfs_fh3 file, unsigned ms)
 {
 	static uint8_t buf[64 << 10];
 	uint64_t t, end = raw_now() + (uint64_t)ms * RAW_MS;
@@ -46,7 +46,7 @@ static void honest_work(struct rig *r, struct honest *h, nfs_fh3 file, unsigned 
 			poll(NULL, 0, 5);
 		}
 		t = raw_now();
-		assert_int_equal(rig_read(r, file, 0, buf, sizeof(buf), true, &eof),
+		assert_int_equal(nfsd_read(r, file, 0, buf, sizeof(buf), true, &eof),
 		                 sizeof(buf));
 		h->read_ms = ms_since(t) > h->read_ms ? ms_since(t) : h->read_ms;
 	}
@@ -59,7 +59,7 @@ static void newcomer_done(struct rpcrdma_call *k, const struct rpcrdma_reply *re
 }
 
 /* Measures the first call of a new client. */
-static void honest_newcomer(const struct rig *r, struct honest *h)
+static void honest_newcomer(const struct nfsd *r, struct honest *h)
 {
 	struct rpcrdma_call_options o = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
 	struct rpcrdma_engine *e;
@@ -86,7 +86,7 @@ static void honest_newcomer(const struct rig *r, struct honest *h)
 }
 
 /* Returns the server's greatest resident size so far, in octets. */
-static size_t server_peak(const struct rig *r)
+static size_t server_peak(const struct nfsd *r)
 {
 	char path[64], line[128];
 	size_t kib = 0;
@@ -103,7 +103,8 @@ static size_t server_peak(const struct rig *r)
 	return kib << 10;
 }
 
-static void honest_report(const char *what, const struct rig *r, const struct honest *h)
+static void honest_report(const char *what, const struct nfsd *r,
+                          const struct honest *h)
 {
 	print_message("%-40s %5u calls, worst %6.1f ms, READ %6.1f ms; a new client "
 	              "%6.1f ms; "
@@ -119,20 +120,20 @@ int scene_begin(size_t file_bytes, const char *connections, const char *memory)
 	void *data = calloc(1, file_bytes);
 
 	assert_non_null(data);
-	rig_init(&scene_server);
-	rig_write_file(&scene_server, "file", data, file_bytes);
+	nfsd_init(&scene_server);
+	nfsd_write_file(&scene_server, "file", data, file_bytes);
 	free(data);
-	rig_start(&scene_server, "--connections", connections,
-	          memory ? "--memory" : NULL, memory, NULL);
-	scene_file = rig_walk(&scene_server, "file");
+	nfsd_start(&scene_server, "--connections", connections,
+	           memory ? "--memory" : NULL, memory, NULL);
+	scene_file = nfsd_walk(&scene_server, "file");
 	honest_reconnect(&scene_server);
 	return 0;
 }
 
 int scene_end(void **state)
 {
-	rig_stop(&scene_server);
-	rig_fini(&scene_server);
+	nfsd_stop(&scene_server);
+	nfsd_fini(&scene_server);
 	return 0;
 }
 

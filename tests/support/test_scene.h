@@ -25,7 +25,7 @@ struct honest {
 	double read_ms;  /* the slowest READ */
 };
 
-extern struct rig scene_server;
+extern struct nfsd scene_server;
 extern nfs_fh3 scene_file;
 
 /* Starts the server with a file of @file_bytes.  @connections, @memory (or NULL): its

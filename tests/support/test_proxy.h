@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A TCP relay in front of a server on the loopback interface, which loses what
- * the server answers.  Armed, it drops all that comes from the server; once the
- * test's condition holds it resets both sides of every connection, and relays
- * again.  One thread; a failure in it aborts.
+ * A TCP relay in front of a server on the loopback interface, which loses the answers
+ * of the server.  While it is armed it drops all that the server sends.  Once the test's
+ * condition holds it resets both sides of every connection and relays again.  It has one
+ * thread; a failure in it aborts.
  */
-#ifndef TESTS_E2E_PROXY_H
-#define TESTS_E2E_PROXY_H
+#ifndef RR_TEST_PROXY_H
+#define RR_TEST_PROXY_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,12 +15,12 @@
 enum { PROXY_PAIRS = 16 };
 
 struct proxy {
-	char port[16];           /* where to connect to */
+	char port[16];           /* the port that it listens at */
 	atomic_uint target;      /* port of the server, host order */
 	atomic_uint connections; /* relayed so far */
 	atomic_uint cuts;
 	atomic_bool refuse; /* new connections are reset */
-	/* the proxy's own */
+	/* private */
 	atomic_bool armed, stop;
 	bool (*when)(void *);
 	void *arg;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Contract in tcp_calls.h. */
-#include "tcp_calls.h"
+#include "test_tcp_calls.h"
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-unsigned tcp_port(const struct rig *r, const char *host)
+unsigned tcp_port(const struct nfsd *r, const char *host)
 {
 	char start[80], tcp[8];
 	unsigned port = 0;
 	const char *at;
 
 	snprintf(start, sizeof(start), "mountd %s:", host);
-	at = strstr(r->said, start);
+	at = strstr(r->printed, start);
 	if (!at)
 		return 0;
 	assert_int_equal(sscanf(at + strlen(start), "%u %7s", &port, tcp), 2);
@@ -46,7 +46,7 @@ int tcp_dial(int family, unsigned port)
 	return fd;
 }
 
-CLIENT *tcp_client(const struct rig *r, int family, unsigned port, u_long program,
+CLIENT *tcp_client(const struct nfsd *r, int family, unsigned port, u_long program,
                    u_long version)
 {
 	struct sockaddr_storage ss;
@@ -86,7 +86,7 @@ enum clnt_stat tcp_call(CLIENT *c, u_long proc, xdrproc_t xargs, void *args,
 	return clnt_call(c, (rpcproc_t)proc, xargs, args, xres, res, limit);
 }
 
-void tcp_refused(const struct rig *r, unsigned port, u_long program, u_long version,
+void tcp_refused(const struct nfsd *r, unsigned port, u_long program, u_long version,
                  u_long proc, enum clnt_stat expected, unsigned low, unsigned high)
 {
 	CLIENT *c = tcp_client(r, AF_INET, port, program, version);

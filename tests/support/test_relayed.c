@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Contract in relayed.h. */
-#include "relayed.h"
+#include "test_relayed.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Contract in proxy.h. */
-#include "proxy.h"
+#include "test_proxy.h"
 
 #include <arpa/inet.h>
 #include <poll.h>

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A client and a server of one program in this process, over software iWARP, and the
- * relay of proxy.h between them.  The client comes again soon after a loss.  The test's
- * thread moves all engines; the relay has a thread of its own.
+ * relay of test_proxy.h between them.  The client connects again soon after a loss.  The
+ * test's thread runs all engines; the relay has a thread of its own.
  */
-#ifndef TESTS_E2E_RELAYED_H
-#define TESTS_E2E_RELAYED_H
+#ifndef RR_TEST_RELAYED_H
+#define RR_TEST_RELAYED_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <rpcrdma/rpcrdma.h>
 
-#include "proxy.h"
+#include "test_proxy.h"
 
 struct relayed {
 	struct {
@@ -24,15 +24,15 @@ struct relayed {
 	struct proxy proxy;
 };
 
-/* Connects, to the first server. */
+/* Connects to the first server. */
 void relayed_start(struct relayed *, const struct rpcrdma_program *);
 /* Adds the second one; proxy.target leads new connections there. */
 void relayed_add_server(struct relayed *);
 void relayed_stop(struct relayed *);
 
-/* Moves each engine once, the client's for a millisecond at most. */
+/* Runs each engine once, the client's for a millisecond at most. */
 void relayed_turn(struct relayed *);
-/* Until then, a minute at most. */
+/* Runs them until @what returns true, a minute at most. */
 void relayed_until(struct relayed *, bool (*what)(void));
 
 #endif

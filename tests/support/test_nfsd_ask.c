@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Contract in nfsd_ask.h. */
-#include "nfsd_ask.h"
+#include "test_nfsd_ask.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ uint64_t ask_now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-struct rpcrdma_conn *ask_connect(struct rig *r, const char *port)
+struct rpcrdma_conn *ask_connect(struct nfsd *r, const char *port)
 {
 	struct rpcrdma_conn_options o = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
 	struct rpcrdma_conn *c;
@@ -46,7 +46,7 @@ static void done(struct rpcrdma_call *call, const struct rpcrdma_reply *reply,
 	a->done = true;
 }
 
-void ask_send(struct rig *r, struct rpcrdma_conn *conn, struct ask *a, uint32_t proc,
+void ask_send(struct nfsd *r, struct rpcrdma_conn *conn, struct ask *a, uint32_t proc,
               xdrproc_t xargs, const void *args, const void *item, size_t len)
 {
 	struct rpcrdma_call_options o = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
@@ -73,7 +73,7 @@ void ask_send(struct rig *r, struct rpcrdma_conn *conn, struct ask *a, uint32_t 
 	assert_int_equal(rpcrdma_call(conn, &o, NULL), 0);
 }
 
-bool ask_wait(struct rig *r, const struct ask *a, unsigned ms)
+bool ask_wait(struct nfsd *r, const struct ask *a, unsigned ms)
 {
 	uint64_t now = ask_now_ms(), until = now + ms;
 
@@ -96,10 +96,10 @@ nfsstat3 ask_stat(const struct ask *a)
 	return (nfsstat3)ntohl(word);
 }
 
-int ask_tcp_connect(struct rig *r)
+int ask_tcp_connect(struct nfsd *r)
 {
 	struct sockaddr_in in = {.sin_family = AF_INET};
-	const char *at = strstr(r->said, "mountd 127.0.0.1:");
+	const char *at = strstr(r->printed, "mountd 127.0.0.1:");
 	const struct timeval patience = {.tv_sec = TCP_SECONDS};
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
@@ -112,7 +112,7 @@ int ask_tcp_connect(struct rig *r)
 	return fd;
 }
 
-int ask_tcp_mount(struct rig *r, int fd, const char *path)
+int ask_tcp_mount(struct nfsd *r, int fd, const char *path)
 {
 	enum { MNT = 1, SYSTEM_ERR = 5, WORDS = 256 };
 	size_t len = strlen(path), n = 9, bytes;

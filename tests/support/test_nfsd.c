@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Contract in nfsd_rig.h. */
+/* See test_nfsd.h. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #include <sys/resource.h>
-#include "nfsd_rig.h"
+#include "test_nfsd.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -25,7 +25,7 @@
 
 enum { MAX_ARGS = 32, CALL_MS = 60000 };
 
-/* What decoded results point at lives until the rig's end: small tests. */
+/* The memory of decoded results is freed at the end of the test: tests are small. */
 static void *keep[65536];
 static unsigned n_keep;
 
@@ -43,9 +43,9 @@ static const char *on_storage(void)
 	return statfs("/tmp", &fs) || fs.f_type != TMPFS_MAGIC ? "/tmp" : "/var/tmp";
 }
 
-void rig_init(struct rig *r)
+void nfsd_init(struct nfsd *r)
 {
-	*r = (struct rig){.flavor = RPCRDMA_AUTH_SYS};
+	*r = (struct nfsd){.flavor = RPCRDMA_AUTH_SYS};
 	snprintf(r->dir, sizeof(r->dir), "%s/rr-nfsd-XXXXXX", on_storage());
 	assert_non_null(mkdtemp(r->dir));
 	assert_int_equal(chmod(r->dir, 0755), 0);
@@ -62,7 +62,7 @@ void rig_init(struct rig *r)
 		assert_int_equal(chown(r->state, r->uid, r->gid), 0);
 }
 
-void rig_deny_faccessat2(void)
+void nfsd_deny_faccessat2(void)
 {
 	struct sock_filter code[] = {
 	        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -77,7 +77,7 @@ void rig_deny_faccessat2(void)
 		abort();
 }
 
-static void child(const struct rig *r, int out, char *const argv[])
+static void child(const struct nfsd *r, int out, char *const argv[])
 {
 	const struct rlimit limit = {r->fsize, r->fsize};
 	const struct rlimit files = {r->nofile, r->nofile};
@@ -111,23 +111,23 @@ static void child(const struct rig *r, int out, char *const argv[])
 	    (setgroups(0, NULL) || setgid(r->server_uid) || setuid(r->server_uid)))
 		_exit(99);
 	if (r->no_faccessat2)
-		rig_deny_faccessat2();
+		nfsd_deny_faccessat2();
 	fexecve(exe, argv, environ);
 	_exit(98);
 }
 
 /* The server writes all lines at once: they are there. */
-static void read_rest(struct rig *r, int fd)
+static void read_rest(struct nfsd *r, int fd)
 {
 	ssize_t n = -1;
 
 	if (!fcntl(fd, F_SETFL, O_NONBLOCK))
-		n = read(fd, r->said, sizeof(r->said) - 1);
-	r->said[n > 0 ? n : 0] = 0;
+		n = read(fd, r->printed, sizeof(r->printed) - 1);
+	r->printed[n > 0 ? n : 0] = 0;
 }
 
 /* The first line, with a deadline: the server is an instrumented build maybe. */
-static void read_line(struct rig *r, int fd)
+static void read_line(struct nfsd *r, int fd)
 {
 	char line[256], addr[128], provider[32];
 	size_t n = 0;
@@ -153,36 +153,36 @@ static void read_line(struct rig *r, int fd)
 	read_rest(r, fd);
 }
 
-mountstat3 rig_mount(struct rig *r, const char *path, nfs_fh3 *ret)
+mountstat3 nfsd_mount(struct nfsd *r, const char *path, nfs_fh3 *ret)
 {
 	dirpath p = (char *)(uintptr_t)path;
 	mountres3 res;
 	mountstat3 status;
 	const fhandle3 *fh = &res.mountres3_u.mountinfo.fhandle;
 
-	rig_call(r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_MNT, XDR_OF(dirpath), &p,
-	         XDR_OF(mountres3), &res, sizeof(res));
+	nfsd_call(r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_MNT, XDR_OF(dirpath), &p,
+	          XDR_OF(mountres3), &res, sizeof(res));
 	assert_int_equal(r->status, RPCRDMA_OK);
 	status = res.fhs_status;
 	if (status == MNT3_OK && ret)
-		*ret = rig_fh(r, fh->fhandle3_val, fh->fhandle3_len);
+		*ret = nfsd_fh(r, fh->fhandle3_val, fh->fhandle3_len);
 	NFS3_FREE(mountres3, &res);
 	return status;
 }
 
-static void mount_exp(struct rig *r)
+static void mount_exp(struct nfsd *r)
 {
 	nfs_fh3 fh;
 
 	r->root = (nfs_fh3){.data = {0, NULL}};
-	if (rig_mount(r, "/exp", &fh) != MNT3_OK)
+	if (nfsd_mount(r, "/exp", &fh) != MNT3_OK)
 		return;
 	r->root.data.data_len = fh.data.data_len;
 	r->root.data.data_val = r->root_data;
 	memcpy(r->root_data, fh.data.data_val, fh.data.data_len);
 }
 
-static void dial(struct rig *r)
+static void dial(struct nfsd *r)
 {
 	struct rpcrdma_conn_options o = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
 
@@ -194,7 +194,7 @@ static void dial(struct rig *r)
 	                 0);
 }
 
-void rig_start(struct rig *r, ...)
+void nfsd_start(struct nfsd *r, ...)
 {
 	char export[128];
 	const char *argv[MAX_ARGS] = {RPCRDMA_TOOL,  "nfsd",     "--export",
@@ -223,7 +223,7 @@ void rig_start(struct rig *r, ...)
 	mount_exp(r);
 }
 
-static void hang_up(struct rig *r)
+static void hang_up(struct nfsd *r)
 {
 	rpcrdma_conn_close(r->conn);
 	for (int i = 0; i < 100 && !rpcrdma_engine_idle(r->engine); i++)
@@ -233,13 +233,13 @@ static void hang_up(struct rig *r)
 	r->engine = NULL;
 }
 
-void rig_again(struct rig *r)
+void nfsd_reconnect(struct nfsd *r)
 {
 	hang_up(r);
 	dial(r);
 }
 
-void rig_stop(struct rig *r)
+void nfsd_stop(struct nfsd *r)
 {
 	int status = 0;
 
@@ -258,7 +258,7 @@ void rig_stop(struct rig *r)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-void rig_kill(struct rig *r)
+void nfsd_kill(struct nfsd *r)
 {
 	kill(r->pid, SIGKILL);
 	assert_int_equal(waitpid(r->pid, NULL, 0), r->pid);
@@ -275,16 +275,16 @@ static int remove_one(const char *path, const struct stat *st, int type,
 	return remove(path);
 }
 
-void rig_fini(struct rig *r)
+void nfsd_fini(struct nfsd *r)
 {
 	if (r->pid)
-		rig_kill(r);
+		nfsd_kill(r);
 	keep_free();
 	if (r->dir[0])
 		(void)nftw(r->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-int rig_tool(const char *first, ...)
+int nfsd_tool(const char *first, ...)
 {
 	const char *argv[MAX_ARGS] = {RPCRDMA_TOOL, first};
 	int n = 2, status = 0, null;
@@ -310,7 +310,7 @@ int rig_tool(const char *first, ...)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-bool rig_said(const struct rig *r, const char *text)
+bool nfsd_printed(const struct nfsd *r, const char *text)
 {
 	static char buf[65536];
 	int fd = open(r->err, O_RDONLY | O_CLOEXEC);
@@ -322,17 +322,17 @@ bool rig_said(const struct rig *r, const char *text)
 	return strstr(buf, text);
 }
 
-void rig_wait_said(const struct rig *r, const char *text)
+void nfsd_wait_printed(const struct nfsd *r, const char *text)
 {
 	for (int i = 0; i < CALL_MS / 10; i++) {
-		if (rig_said(r, text))
+		if (nfsd_printed(r, text))
 			return;
 		usleep(10000);
 	}
 	fail_msg("the server did not say '%s'", text);
 }
 
-const char *rig_path(const struct rig *r, const char *name)
+const char *nfsd_path(const struct nfsd *r, const char *name)
 {
 	static char ring[4][512];
 	static unsigned next;
@@ -342,9 +342,10 @@ const char *rig_path(const struct rig *r, const char *name)
 	return p;
 }
 
-void rig_write_file(const struct rig *r, const char *name, const void *data, size_t len)
+void nfsd_write_file(const struct nfsd *r, const char *name, const void *data,
+                     size_t len)
 {
-	int fd = open(rig_path(r, name), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	int fd = open(nfsd_path(r, name), O_WRONLY | O_CREAT | O_TRUNC, 0644);
 
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, data, len), (ssize_t)len);
@@ -357,7 +358,7 @@ void rig_write_file(const struct rig *r, const char *name, const void *data, siz
 static void on_done(struct rpcrdma_call *call, const struct rpcrdma_reply *reply,
                     void *arg)
 {
-	struct rig *r = arg;
+	struct nfsd *r = arg;
 
 	(void)call;
 	r->status = reply->status;
@@ -374,8 +375,8 @@ static void on_done(struct rpcrdma_call *call, const struct rpcrdma_reply *reply
 	r->done = true;
 }
 
-void rig_call_raw(struct rig *r, uint32_t program, uint32_t proc, const void *args,
-                  size_t len)
+void nfsd_call_raw(struct nfsd *r, uint32_t program, uint32_t proc, const void *args,
+                   size_t len)
 {
 	struct rpcrdma_call_options o = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
 	struct rpcrdma_piece pieces[2] = {{args, len, false},
@@ -411,8 +412,8 @@ void rig_call_raw(struct rig *r, uint32_t program, uint32_t proc, const void *ar
 	r->used = 0;
 }
 
-void rig_call(struct rig *r, uint32_t program, uint32_t proc, xdrproc_t xargs,
-              const void *args, xdrproc_t xres, void *res, size_t res_size)
+void nfsd_call(struct nfsd *r, uint32_t program, uint32_t proc, xdrproc_t xargs,
+               const void *args, xdrproc_t xres, void *res, size_t res_size)
 {
 	static uint8_t buf[NFS3_MSG_BYTES];
 	int n = xargs ? nfs3_encode(buf, sizeof(buf), xargs, args) : 0;
@@ -420,7 +421,7 @@ void rig_call(struct rig *r, uint32_t program, uint32_t proc, xdrproc_t xargs,
 	assert_true(n >= 0);
 	if (res)
 		memset(res, 0, res_size);
-	rig_call_raw(r, program, proc, buf, (size_t)n);
+	nfsd_call_raw(r, program, proc, buf, (size_t)n);
 	if (r->status || !xres)
 		return;
 	n = nfs3_decode(r->results, r->len, xres, res, res_size);
@@ -428,7 +429,7 @@ void rig_call(struct rig *r, uint32_t program, uint32_t proc, xdrproc_t xargs,
 	r->used = (size_t)n;
 }
 
-nfs_fh3 rig_fh(struct rig *r, const void *data, size_t len)
+nfs_fh3 nfsd_fh(struct nfsd *r, const void *data, size_t len)
 {
 	nfs_fh3 fh = {.data = {(u_int)len, malloc(len ? len : 1)}};
 
@@ -440,39 +441,39 @@ nfs_fh3 rig_fh(struct rig *r, const void *data, size_t len)
 	return fh;
 }
 
-diropargs3 rig_in(nfs_fh3 dir, const char *name)
+diropargs3 nfsd_name(nfs_fh3 dir, const char *name)
 {
 	return (diropargs3){dir, (char *)(uintptr_t)name};
 }
 
-nfsstat3 rig_lookup(struct rig *r, nfs_fh3 dir, const char *name, nfs_fh3 *ret)
+nfsstat3 nfsd_lookup(struct nfsd *r, nfs_fh3 dir, const char *name, nfs_fh3 *ret)
 {
-	LOOKUP3args a = {rig_in(dir, name)};
+	LOOKUP3args a = {nfsd_name(dir, name)};
 	LOOKUP3res res;
 	nfsstat3 s = NFS(r, LOOKUP, &a, &res);
 	nfs_fh3 *fh = &res.LOOKUP3res_u.resok.object;
 
 	if (s == NFS3_OK) {
 		if (ret)
-			*ret = rig_fh(r, fh->data.data_val, fh->data.data_len);
+			*ret = nfsd_fh(r, fh->data.data_val, fh->data.data_len);
 		assert_true(res.LOOKUP3res_u.resok.obj_attributes.attributes_follow);
 	}
 	NFS3_FREE(LOOKUP3res, &res);
 	return s;
 }
 
-nfs_fh3 rig_walk(struct rig *r, const char *path)
+nfs_fh3 nfsd_walk(struct nfsd *r, const char *path)
 {
 	char copy[1024], *save = NULL;
 	nfs_fh3 fh = r->root;
 
 	snprintf(copy, sizeof(copy), "%s", path);
 	for (char *s = strtok_r(copy, "/", &save); s; s = strtok_r(NULL, "/", &save))
-		assert_int_equal(rig_lookup(r, fh, s, &fh), NFS3_OK);
+		assert_int_equal(nfsd_lookup(r, fh, s, &fh), NFS3_OK);
 	return fh;
 }
 
-nfsstat3 rig_getattr(struct rig *r, nfs_fh3 fh, fattr3 *ret)
+nfsstat3 nfsd_getattr(struct nfsd *r, nfs_fh3 fh, fattr3 *ret)
 {
 	GETATTR3args a = {fh};
 	GETATTR3res res;
@@ -483,9 +484,9 @@ nfsstat3 rig_getattr(struct rig *r, nfs_fh3 fh, fattr3 *ret)
 	return s;
 }
 
-nfsstat3 rig_create(struct rig *r, nfs_fh3 dir, const char *name, nfs_fh3 *ret)
+nfsstat3 nfsd_create(struct nfsd *r, nfs_fh3 dir, const char *name, nfs_fh3 *ret)
 {
-	CREATE3args a = {rig_in(dir, name), {.mode = GUARDED}};
+	CREATE3args a = {nfsd_name(dir, name), {.mode = GUARDED}};
 	CREATE3res res;
 	sattr3 *sa = &a.how.createhow3_u.obj_attributes;
 	nfs_fh3 *fh = &res.CREATE3res_u.resok.obj.post_op_fh3_u.handle;
@@ -497,14 +498,14 @@ nfsstat3 rig_create(struct rig *r, nfs_fh3 dir, const char *name, nfs_fh3 *ret)
 	if (s == NFS3_OK) {
 		assert_true(res.CREATE3res_u.resok.obj.handle_follows);
 		if (ret)
-			*ret = rig_fh(r, fh->data.data_val, fh->data.data_len);
+			*ret = nfsd_fh(r, fh->data.data_val, fh->data.data_len);
 	}
 	NFS3_FREE(CREATE3res, &res);
 	return s;
 }
 
-nfsstat3 rig_write(struct rig *r, nfs_fh3 fh, uint64_t offset, const void *data,
-                   size_t len, stable_how stable, WRITE3resok *ret)
+nfsstat3 nfsd_write(struct nfsd *r, nfs_fh3 fh, uint64_t offset, const void *data,
+                    size_t len, stable_how stable, WRITE3resok *ret)
 {
 	WRITE3args a = {fh, offset, (count3)len, stable, (uint32_t)len};
 	WRITE3res res;
@@ -518,8 +519,8 @@ nfsstat3 rig_write(struct rig *r, nfs_fh3 fh, uint64_t offset, const void *data,
 	return s;
 }
 
-int64_t rig_read(struct rig *r, nfs_fh3 fh, uint64_t offset, void *buf, size_t len,
-                 bool chunk, bool *ret_eof)
+int64_t nfsd_read(struct nfsd *r, nfs_fh3 fh, uint64_t offset, void *buf, size_t len,
+                  bool chunk, bool *ret_eof)
 {
 	READ3args a = {fh, offset, (count3)len};
 	struct rpcrdma_dest dest = {.base = buf, .len = len};
@@ -548,19 +549,19 @@ int64_t rig_read(struct rig *r, nfs_fh3 fh, uint64_t offset, void *buf, size_t l
 	return ok->count;
 }
 
-int rig_set_up(void **state)
+int nfsd_set_up(void **state)
 {
-	rig_init(*state);
+	nfsd_init(*state);
 	return 0;
 }
 
-int rig_tear_down(void **state)
+int nfsd_tear_down(void **state)
 {
-	rig_fini(*state);
+	nfsd_fini(*state);
 	return 0;
 }
 
-void rig_need_root(void)
+void nfsd_need_root(void)
 {
 	if (geteuid())
 		skip();
