@@ -16,7 +16,7 @@
 #include "base/cursor.h"
 #include "conn/conn.h"
 
-#include "../tests/conn_limits.h"
+#include "../tests/support/test_conn_limits.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,7 +9,7 @@
  */
 #include "matrix.h"
 
-#include "../conn_limits.h"
+#include "../support/test_conn_limits.h"
 
 #include <arpa/inet.h>
 

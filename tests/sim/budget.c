@@ -21,7 +21,7 @@
 #include "link/pump.h"
 #include "prov/sim/sim.h"
 
-#include "../conn_limits.h"
+#include "../support/test_conn_limits.h"
 
 enum { CLIENT, SERVER, PAIRS = 4, CALLS = 20, LONG = 100000, HEAD = 24 };
 enum { OVERHEAD = 4096, INLINE = 4096, MAX_ROUNDS = 1000000 };

@@ -18,7 +18,7 @@
 #include "link/pump.h"
 #include "prov/sim/sim.h"
 
-#include "../conn_limits.h"
+#include "../support/test_conn_limits.h"
 
 enum { DELAY = 5000, LATENCY = 700, RATE = 1000000000, MEM = 2 << 20 };
 

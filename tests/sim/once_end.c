@@ -2,7 +2,7 @@
 /* One end, as the library's pump moves it; its memory may fail. */
 #include "once.h"
 
-#include "../conn_limits.h"
+#include "../support/test_conn_limits.h"
 
 static void *mem_get(void *ctx, size_t bytes)
 {

@@ -2,7 +2,7 @@
 /* From a seed to everything that will be tried. */
 #include "sim_test.h"
 
-#include "../conn_limits.h"
+#include "../support/test_conn_limits.h"
 
 static uint64_t below(struct rr_rng *r, uint64_t n)
 {

@@ -16,7 +16,7 @@
 #include "link/pump.h"
 #include "prov/sim/sim.h"
 
-#include "../conn_limits.h"
+#include "../support/test_conn_limits.h"
 
 enum { CLIENT, SERVER, ITEM = 100000 };
 

@@ -26,7 +26,7 @@
 
 #include "conn/conn.h"
 
-#include "../conn_limits.h"
+#include "test_conn_limits.h"
 
 enum { SIDE_QUEUE = 4096, SIDE_REGIONS = 512, SIDE_MSG = 65536, SIDE_LOG = 64 };
 

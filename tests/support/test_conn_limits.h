@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Limits and timers of a connection for tests that care about others, or about none. */
-#ifndef RR_TESTS_CONN_LIMITS_H
-#define RR_TESTS_CONN_LIMITS_H
+/* Limits and timers for connections of tests that do not set them. */
+#ifndef RR_TEST_CONN_LIMITS_H
+#define RR_TEST_CONN_LIMITS_H
 
 #include "conn/conn.h"
 
-/* Sets each member that is 0 and must not be. */
+/* Sets each limit that is 0 and must not be 0. */
 static inline void conn_limits(struct rr_conn_config *g)
 {
 #define LIMIT(field, value) g->field = g->field ? g->field : (value)

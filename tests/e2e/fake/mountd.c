@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stand-ins for a server that keeps MOUNT on TCP, for the tests of the tools.
+ * Fake servers for the tests of the tools.
  *
- *   mountd HOW HANDLE PATH...   MOUNT version 3 by libtirpc, at a free port
- *   mountd nfs PORT             NFS over RDMA without MOUNT: a directory, whatever
- *                               the handle
- *   mountd nlm set|take VERSION...  a lock manager on TCP, which has a NULL only and
- *                               tells rpcbind; "take" removes another one there, as
- *                               Linux does
+ *   mountd HOW HANDLE PATH...   MOUNT version 3 by libtirpc, at a free TCP port
+ *   mountd nfs PORT             NFS over RDMA without MOUNT: each handle is a directory
+ *   mountd nlm set|take VERSION...  a lock manager on TCP with procedure NULL alone,
+ *                               registered with rpcbind; "take" first removes another
+ *                               registration, as Linux does
  *
- * HOW: "serve" the paths, all with the handle (hexadecimal); "beneath" as Linux, where
- * any directory beneath them may be mounted as well; "nolist" the same, without EXPORT;
- * "register" as "serve", and tell rpcbind; "refuse" with MNT3ERR_ACCES; "hang" without
- * a word; "lie" with a record of 2 GiB; "hangup" when called; "end" a list of exports
- * too early.
+ * HOW: "serve" the paths, all with the handle (hexadecimal); "beneath": as Linux, where
+ * any directory beneath them may be mounted as well; "nolist": the same, without EXPORT;
+ * "register": "serve", registered with rpcbind; "refuse" with MNT3ERR_ACCES; "hang":
+ * never answer; "lie": send a record of 2 GiB; "hangup": close when called; "end": end
+ * the list of exports too early.
  *
  * It prints "port N", then a line for each MNT and UMNT.
  */
