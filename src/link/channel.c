@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Extensions in the public interface: collects their numbers into one table for the
- * connection, and passes the connection's events to the handlers.
+ * Implements extensions: collects their numbers in one table for the connection, and
+ * passes the connection's events to the handlers.
  *
- * A channel is a link as an extension sees it.  Handlers run while the link is being
- * drained, like all callbacks; they may send, call and close.
+ * A channel is a link as seen by an extension.  Like all callbacks, handlers run while
+ * the link is being drained; they may send, call and close.
  */
 #include "link/channel.h"
 
@@ -60,7 +60,8 @@ static int add_htypes(struct rr_ext_table *t, const struct rpcrdma_extension *e,
 		t->flags[t->n_htypes] = h->flags;
 		t->htype[t->n_htypes++] = h->number;
 	}
-	*flags_taken |= own; /* one bit may serve several types of one extension */
+	/* several header types of one extension may use the same bit */
+	*flags_taken |= own;
 	return 0;
 }
 
@@ -104,7 +105,7 @@ static int add_errors(struct rr_ext_table *t, const struct rpcrdma_extension *e)
 	return 0;
 }
 
-/* Copies the program's structure, of any size, to @ret. */
+/* Copies the program's structure, which may be of any size, to @ret. */
 static int copy_extension(const struct rpcrdma_extension *given,
                           struct rpcrdma_extension *ret)
 {
@@ -169,9 +170,10 @@ int rr_exts_new(const struct rpcrdma_conn_options *o, struct rr_exts **ret)
 	return 0;
 }
 
-/* -- to the handlers -------------------------------------------------------------- */
+/* -- calls of handlers ----------------------------------------------------- */
 
-/* Finds the extension of a header type.  There is one: the table was made from them. */
+/* Finds the extension to which a header type belongs.  The table contains only header
+ * types of extensions, so there is one. */
 static const struct rpcrdma_extension_htype *
 find_htype(const struct rr_exts *x, uint32_t number,
            const struct rpcrdma_extension **ret_ext)
@@ -222,7 +224,7 @@ static void report_refusal(struct rr_link *l, const struct rr_ext_event *ev)
 {
 	const struct rpcrdma_extension *e;
 
-	(void)find_htype(l->exts, ev->number, &e); /* for the extension */
+	(void)find_htype(l->exts, ev->number, &e); /* sets @e */
 	if (e->refused)
 		e->refused(channel_of(l), ev->number, ev->xid, ev->error, e->arg);
 }
@@ -297,7 +299,7 @@ bool rr_exts_error(const struct rr_link *l, uint32_t code)
 	       number_listed(l->exts->table.error, l->exts->table.n_errors, code);
 }
 
-/* -- from the user --------------------------------------------------------- */
+/* -- functions for users --------------------------------------------------- */
 
 struct rpcrdma_channel *rr_link_channel(struct rr_link *l)
 {

@@ -35,11 +35,13 @@ static int check_iwarp_present(bool load)
 static const struct choice {
 	const struct rr_prov_ops *ops;
 	int (*check)(const char *options, struct rr_reason);
-	int (*check_present)(bool load); /* is what it needs installed? */
+	/* returns 0 if the required libraries are installed */
+	int (*check_present)(bool load);
 } choices[] = {{&rr_iwarp_ops, check_iwarp, check_iwarp_present},
                {&rr_verbs_ops, check_verbs, rr_verbs_check_present}};
 
-/* Returns -EINVAL if @name is not the name of a provider, or its options are wrong. */
+/* Finds the provider named in @name ("NAME[:OPTIONS]"), and checks its options.
+ * Returns 0 or -EINVAL; @reason gets the reason. */
 static int find_choice(const char *name, const struct choice **ret,
                        const char **ret_options, struct rr_reason reason)
 {

@@ -26,7 +26,8 @@ static void free_device_watch(struct rr_part *p)
 	free(w);
 }
 
-/* Where the kernel does not report removals, the next connection notices them. */
+/* If the kernel does not report removals, a removal is noticed by the next
+ * connection. */
 void rr_devices_used(struct rpcrdma_engine *e, const struct rr_prov_ops *prov)
 {
 	struct device_watch *w;

@@ -10,12 +10,14 @@
 #include "link/devices.h"
 #include "link/channel.h"
 
-/* Both ends' credits must fit a provider's Receive queue of 4096. */
+/* Upper limit of credits: the credits for both directions must fit a provider's Receive
+ * queue of 4096. */
 enum { MAX_CREDITS = 2047, TURN_ROUNDS = 64 };
 
 /* -- configuration ----------------------------------------------------------- */
 
-/* A client without callbacks tells the server so. [R3] */
+/* Chooses the level of reverse-direction support that a client announces: NONE without
+ * callbacks. [R3] */
 static int choose_reverse(struct rr_link_config *c)
 {
 	_Static_assert((int)RPCRDMA_REVERSE_SIMPLE == RDMA2_RVRSDIR_SIMPLE &&
@@ -31,7 +33,8 @@ static int choose_reverse(struct rr_link_config *c)
 	return 0;
 }
 
-/* Version 1 has no way to authenticate. */
+/* Checks the host authentication options.  Removes version 1 if authentication is
+ * required, because version 1 does not support it. */
 static int choose_hostauth(struct rr_link_config *c, const char *host)
 {
 	const char *name = c->o.hostauth_name ? c->o.hostauth_name : host;
@@ -123,7 +126,8 @@ static void pool_put(void *ctx, void *p, size_t bytes)
 	rr_pool_put(ctx, p, bytes);
 }
 
-/* Once an endpoint has asked, it may keep blocks registered until its end. */
+/* Finds the pool's block that contains @p.  From now on, the endpoint may keep blocks
+ * registered until it is destroyed. */
 static bool pool_block(void *ctx, const void *p, size_t len, void **ret_base,
                        size_t *ret_len)
 {
@@ -212,7 +216,8 @@ static const char *ended_why(const struct rr_link *l)
 	return "the peer does not authenticate itself (hostauth)";
 }
 
-/* Without an endpoint rr_link_break or rr_link_evict has set the reason. */
+/* Records the reason for the end, and stops polling.  If the endpoint was destroyed,
+ * rr_link_break or rr_link_evict has set the reason. */
 static void note_end(struct rr_pump *p)
 {
 	struct rr_link *l = pumped_link(p);
@@ -256,7 +261,8 @@ static const struct rr_pump_ops pump_ops = {
 
 /* -- turns ------------------------------------------------------------------ */
 
-/* Waits for the descriptor events and the time that the pump's two ends want now. */
+/* Waits for the endpoint's descriptor events, and for the earlier deadline of
+ * connection and endpoint. */
 static void rearm_timer(struct rr_link *l)
 {
 	struct rr_pump *p = &l->pump;
@@ -270,11 +276,12 @@ static void rearm_timer(struct rr_link *l)
 	if (d == RR_TIME_NEVER)
 		rr_timer_stop(&l->engine->timers, &l->timer);
 	else if (!l->timer.place || l->timer.when != d)
-		(void)!rr_timer_set(&l->engine->timers, &l->timer,
-		                    d); /* reserved: cannot fail */
+		/* The timer is reserved, so this cannot fail. */
+		(void)!rr_timer_set(&l->engine->timers, &l->timer, d);
 }
 
-/* The rounds are bounded so that one busy link cannot keep the others waiting. */
+/* Runs the link's pump.  The number of rounds is limited, so that one busy link does
+ * not keep the others waiting. */
 static void turn_link(struct rr_member *m)
 {
 	struct rr_link *l = rr_container_of(m, struct rr_link, member);
@@ -301,7 +308,8 @@ void rr_link_touch(struct rr_link *l)
 		rr_engine_touch_member(l->engine, &l->member);
 }
 
-/* A link with more work than one turn allows waits until others had a turn. */
+/* Lets the endpoint read and write.  If the endpoint has more work than one turn
+ * allows, the other links have a turn first. */
 static void progress_endpoint(struct rr_link *l)
 {
 	rr_time now = l->engine->now;
@@ -397,8 +405,8 @@ static struct rr_link *alloc_link(struct rpcrdma_engine *e,
 
 	if (!l)
 		return NULL;
-	if (rr_exts_new(&c->o, &l->exts) || /* checked before: no memory */
-	    new_hostauth(l, c, server)) {
+	/* already checked, so it can only lack memory */
+	if (rr_exts_new(&c->o, &l->exts) || new_hostauth(l, c, server)) {
 		free(l->exts);
 		free(l);
 		return NULL;
@@ -430,12 +438,12 @@ static struct rr_prov_config prov_config(struct rr_link *l,
 
 static const struct rr_member_ops member_ops;
 
-/* Gives the endpoint a connection, a pump, a place in the poller, and a timer. */
+/* Makes the connection, initializes the pump, and adds the endpoint to the poller. */
 static int start_link(struct rr_link *l, const struct rr_conn_config *cc)
 {
 	int err;
 
-	/* Now, so that rearm_timer() never has to allocate. */
+	/* Reserve the timer, so that rearm_timer() never allocates. */
 	err = rr_timer_reserve(&l->engine->timers, &l->timer);
 	if (!err)
 		err = rr_conn_new(cc, l->engine->now, &l->conn);
@@ -470,8 +478,9 @@ static void undo_start(struct rr_link *l)
 	free(l);
 }
 
-/* Private data of version 1 state whether the peer may invalidate our regions, before
- * the device is known: only a provider that promises it for all devices may. */
+/* Encodes the private data of version 1, which state whether the peer may invalidate
+ * our regions.  The device is not yet known, so only a provider that supports this on
+ * all devices may offer it. */
 static size_t own_private(const struct rr_prov_ops *prov, struct rr_conn_config cc,
                           uint8_t ret[8])
 {
@@ -530,7 +539,7 @@ int rr_link_accept(struct rpcrdma_engine *e, const struct rr_link_config *c,
 	                   &l->pump.ep);
 	if (!err)
 		err = start_link(l, &cc);
-	if (!err) /* zero if unknown */
+	if (!err) /* if the address is unknown, it stays zero */
 		(void)prov->peer_addr(l->pump.ep, &l->voice.peer);
 	if (err) {
 		undo_start(l);
@@ -548,7 +557,8 @@ void rr_link_close(struct rr_link *l, int status)
 	rr_link_touch(l);
 }
 
-/* Destroys the endpoint: the peer has no access any more, and nothing completes. */
+/* Ends the link with @error.  Destroys the endpoint, so that the peer has no more
+ * access to memory, and no operation completes. */
 static void cut_link(struct rr_link *l, int error)
 {
 	if (!rr_pump_lost(&l->pump))
@@ -578,7 +588,7 @@ void rr_link_abort(struct rr_link *l)
 		l->ops->drop_requests(l);
 		rr_pump_drain(&l->pump, l->engine->now);
 	}
-	RR_ASSERT(rr_pump_over(&l->pump)); /* the owner holds no request any more */
+	RR_ASSERT(rr_pump_over(&l->pump)); /* the owner has dropped all requests */
 }
 
 void rr_link_evict(struct rr_link *l, int status, const char *why)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Facts about a link: counters of its two ends, what was negotiated, and log lines. */
+/* Information about a link: counters of the connection and the endpoint, negotiated
+ * values, and log lines. */
 #include <stdio.h>
 
 #include "conn/states.h" /* RR_CONN_READY, RR_CONN_LOST */
@@ -60,7 +61,8 @@ void rr_link_info(const struct rr_link *l, struct rpcrdma_conn_info *ret)
 	ret->peer_reverse = c.peer_rvrsdir;
 	if (l->pump.ep) {
 		l->prov->limits(l->pump.ep, &lim);
-		(void)l->prov->peer_addr(l->pump.ep, &ret->peer); /* zero if unknown */
+		/* stays zero if unknown */
+		(void)l->prov->peer_addr(l->pump.ep, &ret->peer);
 		(void)l->prov->local_addr(l->pump.ep, &ret->local);
 	}
 	if (l->hostauth)
@@ -71,7 +73,8 @@ void rr_link_info(const struct rr_link *l, struct rpcrdma_conn_info *ret)
 
 /* -- the log ------------------------------------------------------------------- */
 
-/* Closed because it was idle, or by this end, or without an error. */
+/* Returns true if the link was closed because it was idle, or locally, or without an
+ * error. */
 static bool ended_in_order(const struct rr_link *l)
 {
 	return !rr_link_error(l) || rr_link_error(l) == -ECANCELED ||
@@ -103,7 +106,7 @@ static enum rpcrdma_log_level describe_lost(const struct rr_link *l, char *s,
 	snprintf(s, size, "%s: %s",
 	         rr_link_was_ready(l) ? "connection lost" : "no connection came about",
 	         why);
-	/* That a connection to a server was never ready is for the client to report. */
+	/* If a connection never became ready, it is up to the client to report this. */
 	return l->server && !rr_link_was_ready(l) && !rr_link_was_closed(l)
 	               ? RPCRDMA_LOG_INFO
 	               : RPCRDMA_LOG_WARNING;

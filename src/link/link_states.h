@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The state machine of a link, as tables (see base/machine.h).
+ * The state machine of a link as tables (base/machine.h).
  *
- * The pump keeps the state: move_link in pump.c assigns it.  docs/states.md shows it
- * with a diagram.
+ * The state is in the pump; only move_link in pump.c assigns it.  docs/states.md has
+ * the diagram.
  */
 #ifndef RR_LINK_LINK_STATES_H
 #define RR_LINK_LINK_STATES_H

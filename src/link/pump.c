@@ -2,8 +2,8 @@
 /* Contract in pump.h. */
 #include "link/pump.h"
 
-/* A stalled connection is looked at this often: what is due in it cannot be drawn
- * before the endpoint's queue moves. */
+/* Interval of ticks while a post waits for the send queue.  Actions that are due cannot
+ * be drawn before the queue has a free place. */
 #define STALLED_TICK RR_MS(10)
 
 void rr_pump_init(struct rr_pump *p, const struct rr_prov_ops *prov, struct rr_ep *ep,
@@ -22,14 +22,14 @@ void rr_pump_init(struct rr_pump *p, const struct rr_prov_ops *prov, struct rr_e
 
 RR_MACHINE(rr_link_machine, RR_LINK)
 
-/* The one place that assigns the state. */
+/* Changes the state.  No other function assigns it. */
 static void move_link(struct rr_pump *p, enum rr_link_event by, enum rr_link_state to)
 {
 	RR_MACHINE_MOVE(rr_link_machine, p->state, by, to);
 	p->state = to;
 }
 
-/* An event that moves the link from the states that begin it, and is kept in each. */
+/* Records an event, and moves the link to state @to if @moves. */
 static void note_event(struct rr_pump *p, enum rr_link_event event, bool moves,
                        enum rr_link_state to)
 {
@@ -39,7 +39,7 @@ static void note_event(struct rr_pump *p, enum rr_link_event event, bool moves,
 		move_link(p, event, to);
 }
 
-/* Neither its owner nor the connection has asked for the end. */
+/* Returns true if neither the owner nor the connection has asked for a disconnect. */
 static bool is_staying(const struct rr_pump *p)
 {
 	return p->state == RR_LINK_CONNECTING || p->state == RR_LINK_OPEN ||
@@ -48,8 +48,9 @@ static bool is_staying(const struct rr_pump *p)
 
 /* -- Receives --------------------------------------------------------------- */
 
-/* A Receive is posted by the first of these two functions and given back by the
- * second.  One that the endpoint did not complete goes back by rr_conn_lost. */
+/* The first of these two functions posts a Receive.  The second one returns a completed
+ * Receive to the connection.  Receives that the endpoint did not complete are returned
+ * by rr_conn_lost. */
 
 static int post_receive(struct rr_pump *p, const struct rr_action *a)
 {
@@ -139,13 +140,14 @@ static void fail_post(struct rr_pump *p, const struct rr_action *a, int err,
 		disconnect_endpoint(p, now);
 }
 
-/* Does the post take a place in the send queue, so that waiting helps? */
+/* Returns true if the post uses a place in the send queue, so that waiting helps. */
 static bool uses_send_queue(enum rr_action_kind k)
 {
 	return k == RR_ACT_SEND || k == RR_ACT_WRITE || k == RR_ACT_READ;
 }
 
-/* Many requests of many segments each can exceed any queue. */
+/* Keeps a post for which the send queue has no place.  Many requests of many segments
+ * each can exceed any queue.  If the connection is ending, fails the post. */
 static void hold_post(struct rr_pump *p, const struct rr_action *a, rr_time now)
 {
 	struct rr_conn_info info;
@@ -168,8 +170,8 @@ static void try_post(struct rr_pump *p, const struct rr_action *a, rr_time now)
 	if (!err)
 		return;
 	if (err == -EINVAL && a->kind == RR_ACT_INVALIDATE)
-		/* The peer's own invalidation came first, in the same batch; the
-		 * connection takes that for done. */
+		/* The peer has already invalidated the region, in the same batch of
+		 * completions.  The connection treats this error as success. */
 		rr_conn_completed(p->conn, a->token, err, now);
 	else if (err == -ENOBUFS && uses_send_queue(a->kind) &&
 	         rr_pump_past(p, RR_LINK_EV_CONNECT))
@@ -259,13 +261,13 @@ static void open_connection(struct rr_pump *p, rr_time now)
 	rr_conn_open(p->conn, now);
 }
 
-/* The endpoint is gone, and with it the queue that the held post waits for. */
+/* Reports to the owner and the connection that the endpoint has ended. */
 static void lose_endpoint(struct rr_pump *p, int status, rr_time now)
 {
 	move_link(p, RR_LINK_EV_LOSE, RR_LINK_LOST);
 	if (p->ops->ended)
 		p->ops->ended(p);
-	p->stalled = false; /* to the connection the held post counts as flushed */
+	p->stalled = false; /* the connection treats the kept post as flushed */
 	rr_conn_lost(p->conn, status, now);
 	if (p->ops->lost)
 		p->ops->lost(p);
@@ -319,7 +321,7 @@ unsigned rr_pump_turn(struct rr_pump *p, unsigned rounds, rr_time now)
 	if (!rr_pump_lost(p))
 		taken = poll_endpoint(p, now);
 	while (!rr_pump_lost(p) && rounds--) {
-		/* Its error comes as a completion. */
+		/* An error is reported by a completion. */
 		(void)p->prov->flush(p->ep, now);
 		last = poll_endpoint(p, now);
 		taken += last;
@@ -333,7 +335,7 @@ unsigned rr_pump_turn(struct rr_pump *p, unsigned rounds, rr_time now)
 void rr_pump_tick(struct rr_pump *p, rr_time now)
 {
 	if (rr_pump_lost(p))
-		return; /* nothing is due any more */
+		return; /* a lost connection has no timers */
 	RR_MACHINE_EVENT(rr_link_machine, p->state, RR_LINK_EV_TICK);
 	rr_conn_tick(p->conn, now);
 }

@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The pump: carries the actions of one connection to one provider endpoint, and the
- * endpoint's completions back to the connection.
+ * The pump: passes the actions of one connection (conn.h) to one provider endpoint, and
+ * the endpoint's completions to the connection.
  *
- * It knows conn.h and prov.h only; link_states.h has its states.  It makes no system
- * call, allocates nothing and reads no clock: @now is a parameter of each function that
- * needs the time.  The library (link.c), the simulator and the matrix run this file.
+ * The pump uses conn.h and prov.h only; its states are in link_states.h.  It makes no
+ * system call, allocates nothing and reads no clock: each function that needs the time
+ * has a parameter @now.  The pump is run by the library (link.c), the simulator and the
+ * tests' matrix.
  *
- * Normal path: rr_pump_turn draws the connection's actions and posts them, flushes,
- * polls, gives each completion to the connection, and draws the actions that follow.
- * Actions for the user of the connection go to the owner's functions.
+ * Normal path: rr_pump_turn draws (takes out, one by one) the connection's actions and
+ * posts them, flushes, polls, and passes each completion to the connection.  After each
+ * completion it draws the actions that the connection made in response.  Actions for
+ * the connection's user are passed to the owner's functions.
  *
- * A full queue (-ENOBUFS for a Send, Write or Read): the post is held, and no action
- * is drawn until a later drain has posted it.  A connection that is ending does not
- * wait for its peer to make room: the held post fails by -ECANCELED.
+ * A full queue (-ENOBUFS for a Send, Write or Read): the pump keeps the post, and draws
+ * no other action until a later drain has posted it.  If the connection is ending, the
+ * pump does not wait for a place in the queue: the kept post fails with -ECANCELED.
  *
- * Any other post that fails is completed by its error, since the provider completes
- * only posts that it accepted.  Unless the post was a Read, which ends its request
- * alone, the endpoint is then disconnected.
+ * If a post fails with any other error, the pump completes the post with this error,
+ * because the provider completes only posts that it accepted.  The endpoint is then
+ * disconnected, unless the post was a Read, whose failure ends only its own request.
  *
- * The end: RR_WC_DISCONNECTED, or rr_pump_cut after the owner has destroyed the
- * endpoint.  The connection is told, takes a held post for flushed, and ends its
- * calls.
+ * The end: on RR_WC_DISCONNECTED, or if the owner calls rr_pump_cut after destroying
+ * the endpoint, the pump reports the loss to the connection.  The connection treats a
+ * kept post as flushed, and ends its calls.
  *
- * Invariants: posts reach the endpoint in the order in which the connection drew
- * them; the actions that follow from a completion are drawn before the next
- * completion is given to the connection; nothing is posted after the loss; nothing
- * is drawn after RR_ACT_CLOSED.
+ * Invariants: posts reach the endpoint in the order in which they were drawn; actions
+ * in response to a completion are drawn before the next completion is passed to the
+ * connection; nothing is posted after the endpoint has ended; nothing is drawn after
+ * RR_ACT_CLOSED.
  */
 #ifndef RR_LINK_PUMP_H
 #define RR_LINK_PUMP_H
@@ -37,28 +39,32 @@
 
 struct rr_pump;
 
-/* The owner's side, called while the pump runs.  The first four must be there, each
- * other one may be NULL. */
+/* The owner's functions, called while the pump runs.  The first four are required; each
+ * of the others may be NULL. */
 struct rr_pump_ops {
-	void (*admit)(struct rr_pump *, struct rr_request *); /* must decide */
+	void (*admit)(struct rr_pump *, struct rr_request *); /* must admit or refuse */
 	void (*request)(struct rr_pump *, struct rr_request *);
 	void (*request_done)(struct rr_pump *, struct rr_request *, int status);
 	void (*call_done)(struct rr_pump *, struct rr_call *);
 	void (*ready)(struct rr_pump *);
 	void (*extension)(struct rr_pump *, const struct rr_ext_event *);
-	/* The peer's first message has arrived. */
+	/* Called when the peer's first message has arrived. */
 	void (*heard)(struct rr_pump *);
-	/* The endpoint has ended; the connection learns of it next. */
+	/* Called when the endpoint has ended, before this is reported to the
+	 * connection. */
 	void (*ended)(struct rr_pump *);
-	/* The connection has learnt of it; no action has been drawn since. */
+	/* Called after this was reported to the connection, before other actions are
+	 * drawn. */
 	void (*lost)(struct rr_pump *);
-	/* RR_ACT_CLOSED was drawn.  The pump is not used after this returns. */
+	/* Called when RR_ACT_CLOSED was drawn.  The pump is not used after this
+	 * function returns. */
 	void (*closed)(struct rr_pump *);
 
-	/* For checkers, NULL in the library. */
-	/* Before an action is carried out, also each time that a held post is tried. */
+	/* For tests that check each step; NULL in the library. */
+	/* Called before an action is carried out, and each time that a kept post is
+	 * retried. */
 	void (*acting)(struct rr_pump *, const struct rr_action *);
-	/* Before a completion is given to the connection. */
+	/* Called before a completion is passed to the connection. */
 	void (*completing)(struct rr_pump *, const struct rr_wc *);
 };
 
@@ -66,20 +72,21 @@ enum { RR_PUMP_BATCH = 32 };
 
 struct rr_pump {
 	const struct rr_prov_ops *prov;
-	struct rr_ep *ep; /* NULL once the owner has destroyed it */
+	struct rr_ep *ep; /* NULL after the owner has destroyed it */
 	struct rr_conn *conn;
 	const struct rr_pump_ops *ops;
-	unsigned batch; /* completions polled at once, RR_PUMP_BATCH at most */
+	unsigned batch; /* completions polled at once, at most RR_PUMP_BATCH */
 	enum rr_link_state state;
-	unsigned past; /* by 1u << enum rr_link_event: those that have come */
-	bool heard;    /* a message of the peer has arrived */
-	bool stalled;  /* @held waits for the endpoint's send queue */
-	bool more;     /* the last turn ended before completions ran out */
-	int error;     /* the first reason for the end, 0: none */
+	unsigned past; /* bit mask of past events, 1u << enum rr_link_event */
+	bool heard;    /* a message from the peer has arrived */
+	bool stalled;  /* @held waits for a place in the endpoint's send queue */
+	bool more;     /* the last turn ended while completions were left */
+	int error;     /* first error that ended the connection; 0 = none */
 	struct rr_action held;
 };
 
-/* Joins @conn to @ep; all are lent until the pump is over. */
+/* Initializes a pump between @conn and @ep.  All arguments are lent until the pump is
+ * over. */
 void rr_pump_init(struct rr_pump *, const struct rr_prov_ops *, struct rr_ep *,
                   struct rr_conn *, const struct rr_pump_ops *);
 
@@ -88,33 +95,35 @@ static inline bool rr_pump_over(const struct rr_pump *p)
 	return p->state == RR_LINK_OVER;
 }
 
-/* The endpoint has ended. */
+/* Returns true if the endpoint has ended. */
 static inline bool rr_pump_lost(const struct rr_pump *p)
 {
 	return p->state == RR_LINK_LOST || p->state == RR_LINK_OVER;
 }
 
-/* CONNECT, AGREE and LEAVE are kept: has the event come, whatever followed? */
+/* Returns true if @event has occurred at any time before; for CONNECT, AGREE and LEAVE
+ * only. */
 static inline bool rr_pump_past(const struct rr_pump *p, enum rr_link_event event)
 {
 	return p->past & 1u << event;
 }
 
-/* Draws and carries out all actions, or all up to one that stalls. */
+/* Draws and carries out all actions, up to one whose post must wait. */
 void rr_pump_drain(struct rr_pump *, rr_time now);
-/* Drains and polls, then flushes and polls until no completion comes, @rounds times at
- * most.  Returns how many completions it took. */
+/* Drains and polls, then flushes and polls until there are no more completions, at most
+ * @rounds times.  Returns the number of completions polled. */
 unsigned rr_pump_turn(struct rr_pump *, unsigned rounds, rr_time now);
-/* rr_pump_deadline has come.  A turn must follow. */
+/* Call when the time returned by rr_pump_deadline has come.  A turn must follow. */
 void rr_pump_tick(struct rr_pump *, rr_time now);
-/* When the connection's timer is due; the endpoint's is not included. */
+/* Returns when rr_pump_tick must be called.  Does not include the endpoint's
+ * deadline. */
 rr_time rr_pump_deadline(const struct rr_pump *, rr_time now);
 
-/* Begins an orderly end; @status as for rr_conn_close.  A turn must follow. */
+/* Begins an orderly disconnect; @status is as for rr_conn_close.  A turn must
+ * follow. */
 void rr_pump_close(struct rr_pump *, int status, rr_time now);
-/* After the owner has destroyed the endpoint and set @ep to NULL, not while the pump
- * runs: ends the connection by @error, and drains.  No effect on a lost connection but
- * the draining. */
+/* Ends the connection with @error, unless it is already lost, and drains.  Call after
+ * destroying the endpoint and setting @ep to NULL, but not while the pump runs. */
 void rr_pump_cut(struct rr_pump *, int error, rr_time now);
 
 #endif

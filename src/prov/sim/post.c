@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Posts: checks, queues, and the one completion that each of them gets.
+ * Posts: checks, queues, and the single completion of each post.
  *
- * Each post is in end->posted until it completes.  The list is in the order of
- * posting, which is the order in which posts are flushed.  Sends, Writes, Reads and
- * Invalidates are held until flush; a Receive is available to the peer at once.
+ * Each post is in end->posted until it completes.  The list is in the order of posting,
+ * in which posts are also flushed.  Sends, Writes, Reads and Invalidates are kept in
+ * end->held until flush; a Receive is available to the peer at once.
  */
 #include "prov/sim/sim_internal.h"
 
@@ -25,8 +25,8 @@ static uint64_t word_at(const uint8_t *p)
 	return w;
 }
 
-/* Keeps two sums, which the processor computes at the same time: a run of many seeds
- * spends much of its time here. */
+/* Uses two sums, which the processor can compute in parallel: tests with many seeds
+ * spend much of their time here. */
 static uint64_t hash_octets(uint64_t h, const uint8_t *p, uint32_t len)
 {
 	uint64_t other = h + 1;
@@ -80,7 +80,8 @@ static int add_sge(struct sim_op *op, const struct rr_sge *sge, unsigned n)
 	return 0;
 }
 
-/* Makes an op and puts it on the endpoint's list, or returns why the post fails. */
+/* Makes an op and adds it to the endpoint's list of posts.  Returns 0 or the error with
+ * which the post fails. */
 static int op_new(struct sim_end *e, enum rr_wc_op kind, const struct rr_sge *sge,
                   unsigned n, uint64_t token, struct sim_op **ret)
 {
@@ -301,7 +302,7 @@ void sim_op_complete(struct sim_op *op, int status)
 		op->dead = true;
 	rr_list_del(&op->link);
 	if (op->kind == RR_WC_RECV && !rr_list_empty(&op->txlink))
-		op->end->n_recvs--; /* flushed: no Send used it */
+		op->end->n_recvs--; /* flushed: no Send has used the Receive */
 	rr_list_del(&op->txlink);
 	sim_push(op->end, &wc, sq, op->kind == RR_WC_RECV);
 	sim_op_put(op);

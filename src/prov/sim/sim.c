@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table of operations, facts about endpoints, and functions for checkers.
+ * The table of operations, information about endpoints, and functions for tests.
  */
 #include "prov/sim/sim_internal.h"
 
@@ -82,7 +82,7 @@ static const char *sim_reason(const struct rr_ep *ep)
 	return sim_end_of(ep)->why;
 }
 
-/* The simulator keeps no device open. */
+/* There are no removals to watch, because the simulator keeps no device open. */
 static int sim_watch_removals(void)
 {
 	return -EOPNOTSUPP;
@@ -124,7 +124,7 @@ const struct rr_prov_ops rr_sim_ops = {
         .reason = sim_reason,
 };
 
-/* -- For checkers ------------------------------------------------------------ */
+/* -- functions for tests that check each step ------------------------------ */
 
 static unsigned list_length(const struct rr_list *head)
 {

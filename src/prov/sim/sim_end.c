@@ -2,14 +2,15 @@
 /*
  * Completions, and the end of an endpoint.
  *
- * An endpoint ends in sim_end_now only: its regions close, its posts are flushed in
- * the order of posting, and RR_WC_DISCONNECTED follows.  After that, messages of the
- * peer are dropped, and no completion is added.
+ * An endpoint ends only in sim_end_now: its regions are closed, its posts are flushed
+ * in the order of posting, and RR_WC_DISCONNECTED follows.  After that, messages from
+ * the peer are dropped, and no completion is added.
  *
- * Orderly end: disconnect sends the posts that wait, then a notice of the end with
- * status 0.  The peer ends when all earlier messages are delivered, and sends a notice
- * too.  Abort: destroy sends a notice with -ECONNRESET.  Misuse: the endpoint that was
- * misused ends with -EREMOTEIO, and sends a notice with -EPROTO.
+ * Orderly disconnect: disconnect sends the waiting posts, then a notice with status 0.
+ * The peer ends when all earlier messages are delivered, and also sends a notice.
+ * Abort: destroy sends a notice with -ECONNRESET.  Misuse (a message that violates the
+ * contract): the endpoint that receives the message ends with -EREMOTEIO, and sends a
+ * notice with -EPROTO.
  */
 #include "prov/sim/sim_internal.h"
 
@@ -27,7 +28,8 @@ bool sim_running(const struct sim_end *e)
 
 static void wake_clock(struct sim_end *e, struct sim_op *op, uint64_t arg)
 {
-	/* The clock has moved to the completion, which can be polled now. */
+	/* Nothing to do: the clock has moved to the time at which the completion can be
+	 * polled. */
 }
 
 void sim_push(struct sim_end *e, const struct rr_wc *wc, bool counts_sq, bool counts_rq)
@@ -79,7 +81,7 @@ unsigned sim_poll(struct rr_ep *ep, struct rr_wc *wc, unsigned max)
 	return n;
 }
 
-/* -- The end ---------------------------------------------------------------------- */
+/* -- end of an endpoint ---------------------------------------------------- */
 
 void sim_end_now(struct sim_end *e, int status, const char *why)
 {
@@ -127,9 +129,9 @@ static void end_told(struct sim_end *e, struct sim_op *op, uint64_t arg)
 	sim_send_end(p, 0);
 }
 
-/* The notice of sim_send_end has arrived at @e's peer.  An orderly end waits until all
- * earlier messages are placed and delivered; the endpoint that asked for it also waits
- * for the completions of its Sends and Writes. */
+/* Called when the notice from sim_send_end arrives at @e's peer.  An orderly disconnect
+ * waits until all earlier messages are placed and delivered.  The endpoint that asked
+ * for it also waits for the completions of its own Sends and Writes. */
 static void end_arrives(struct sim_end *e, struct sim_op *op, uint64_t arg)
 {
 	struct sim_end *p = sim_peer(e);
@@ -201,7 +203,7 @@ void rr_sim_drop(struct rr_ep *ep)
 		       NULL, 0);
 }
 
-/* -- Life ------------------------------------------------------------------------ */
+/* -- destruction ----------------------------------------------------------- */
 
 static void op_abandon(struct sim_op *op)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The objects of the simulator.  A sim_conn holds both ends; it is freed when both are
- * destroyed and no event refers to it.  A sim_op is one post; it is freed when its
- * completion is queued and no event refers to it.  A dead op has been flushed: its
- * events have no effect any more.
+ * The objects of the simulator.  A sim_conn contains the connection's two endpoints
+ * (each a sim_end, "end" in names); it is freed when both endpoints are destroyed and
+ * no event refers to it.  A sim_op is one post; it is freed when its completion is
+ * queued and no event refers to it.  A dead op has been flushed: its events have no
+ * effect.
  */
 #ifndef RR_PROV_SIM_INTERNAL_H
 #define RR_PROV_SIM_INTERNAL_H
@@ -12,11 +13,11 @@
 #include "prov/sim/sim.h"
 
 enum sim_state {
-	SIM_NONE,  /* the accepting end before accept */
+	SIM_NONE,  /* the accepting endpoint, before accept */
 	SIM_SETUP, /* connecting or accepting */
 	SIM_OPEN,
 	SIM_CLOSING, /* disconnect was called */
-	SIM_ENDED,   /* DISCONNECTED is in the queue */
+	SIM_ENDED,   /* DISCONNECTED has been added to the completion queue */
 };
 
 struct sim_end;
@@ -34,11 +35,12 @@ struct sim_event {
 };
 
 struct sim_op {
-	struct rr_list link;   /* in end->posted until completed */
-	struct rr_list txlink; /* in end->held or end->txq */
+	struct rr_list link; /* node in end->posted, until completed */
+	/* node in end->held, end->txq or (Receives) end->recvs */
+	struct rr_list txlink;
 	struct sim_end *end;
 	enum rr_wc_op kind;
-	unsigned refs; /* events, plus one while in end->posted */
+	unsigned refs; /* references: one per event, plus one while in end->posted */
 	bool dead;
 	uint64_t token;
 	struct rr_sge sge[RR_PROV_MAX_SGE];
@@ -46,13 +48,14 @@ struct sim_op {
 	uint32_t len;    /* sum of sge */
 	uint32_t handle; /* remote region, or region to invalidate */
 	uint64_t offset;
-	uint64_t hash;        /* check_lent: contents at the post */
-	uint8_t *copy;        /* contents taken, SEND and WRITE at completion, READ at
-	                         the peer; NULL before */
-	unsigned pieces_left; /* WRITE: yet to be placed */
-	struct sim_op *recv;  /* SEND: the Receive that it uses */
-	rr_time fence;        /* SEND: when all Writes before it are placed */
-	uint32_t got;         /* RECV: octets */
+	uint64_t hash; /* digest of the contents when posted, for check_lent */
+	/* copy of the contents, made for a SEND or WRITE at its completion and for a
+	 * READ when the peer sends the data; NULL before */
+	uint8_t *copy;
+	unsigned pieces_left; /* number of pieces not yet placed */
+	struct sim_op *recv;  /* SEND: the Receive that takes the message */
+	rr_time fence;        /* SEND: when all earlier Writes are placed */
+	uint32_t got;         /* RECV: octets received */
 };
 
 struct sim_wc {
@@ -69,40 +72,49 @@ struct sim_region {
 	unsigned access;
 	uint32_t handle;
 	uint64_t offset;
-	bool open;     /* reachable */
-	bool reported; /* remotely invalidated, Receive not polled yet */
+	bool open; /* the peer can access the region */
+	/* invalidated by the peer, but the Receive that reports this was not polled
+	 * yet */
+	bool reported;
 };
 
 struct sim_conn;
 
 struct sim_end {
-	struct rr_ep ep; /* first */
+	struct rr_ep ep; /* must be first */
 	struct sim_conn *conn;
 	unsigned side;
 	enum sim_state state;
 	bool created, destroyed;
-	rr_time ended_at; /* in SIM_ENDED */
+	rr_time ended_at; /* when the endpoint ended; valid in SIM_ENDED */
 	bool fin_sent;
 	struct rr_prov_config cfg;
-	uint8_t priv[RR_PROV_PRIVATE_MAX]; /* ours; the peer's is in the other end */
+	uint8_t priv[RR_PROV_PRIVATE_MAX]; /* private data of this endpoint */
 	size_t priv_len;
 	bool peer_priv_known;
 	struct sockaddr_in addr;
-	struct rr_list posted; /* all kinds, in order, until completed */
+	struct rr_list posted; /* posts of all kinds, in order, until they complete */
 	struct rr_list held, txq;
-	struct rr_list recvs; /* txlink: Receives for which no Send has arrived */
-	unsigned n_recvs;     /* in @recvs */
+	/* Receives for which no Send has arrived, linked by txlink */
+	struct rr_list recvs;
+	unsigned n_recvs; /* number of Receives in @recvs */
 	struct rr_list cq;
 	struct rr_list regions;
 	unsigned sq_used, rq_used, reads_out, sends_out, inv_used;
-	rr_time busy_until;                        /* outgoing direction */
-	rr_time arrive_last;                       /* at the peer */
-	rr_time placed_last, deliver_last;         /* at the peer, of what went out */
-	rr_time kind_last[RR_WC_DISCONNECTED + 1]; /* our completions */
-	rr_time read_last;                         /* Read requests served here */
+	/* when the outgoing direction becomes free */
+	rr_time busy_until;
+	/* when the last message sent arrives at the peer */
+	rr_time arrive_last;
+	/* when the last Write and Send are placed at the peer */
+	rr_time placed_last, deliver_last;
+	/* time of the last completion of each kind */
+	rr_time kind_last[RR_WC_DISCONNECTED + 1];
+	/* when the last Read request from the peer is served */
+	rr_time read_last;
 	rr_time seen_last;
-	rr_time batch_until; /* completions up to here are seen together */
-	uint64_t timer;      /* event number of the handshake or close timer; 0 none */
+	rr_time batch_until; /* completions up to this time become visible together */
+	/* event number of the handshake or close timer; 0 = none */
+	uint64_t timer;
 	struct rr_prov_counters count;
 	const char *why;
 };
@@ -113,8 +125,8 @@ struct sim_conn {
 	struct rr_sim_world *world;
 	struct rr_sim_options opt;
 	struct sim_end end[2];
-	unsigned refs; /* events */
-	bool cut;      /* all messages are lost */
+	unsigned refs; /* number of events that refer to the connection */
+	bool cut;      /* messages in both directions are lost */
 };
 
 struct rr_prov_listener {
@@ -135,7 +147,7 @@ struct rr_sim_world {
 	uint64_t seq, events, posts, registrations, lent_changed;
 	struct rr_list conns, listeners;
 	uint16_t next_port;
-	uint32_t retired[SIM_RETIRED]; /* handles that were used last */
+	uint32_t retired[SIM_RETIRED]; /* ring of the handles retired last */
 	unsigned n_retired;
 };
 
@@ -173,11 +185,12 @@ int sim_accept(struct rr_prov_listener *, const struct rr_prov_config *,
                const void *priv, size_t priv_len, rr_time now, struct rr_ep **ret);
 void sim_listener_close(struct rr_prov_listener *);
 
-/* sim_end.c: the end of an endpoint, its completions */
+/* sim_end.c: completions and the end of an endpoint */
 void sim_end_now(struct sim_end *, int status, const char *why);
 void sim_misuse(struct sim_end *, const char *why);
 void sim_push(struct sim_end *, const struct rr_wc *, bool counts_sq, bool counts_rq);
-/* Sends a notice of the end, behind all messages: the peer ends with @status. */
+/* Sends a notice that the endpoint has ended, after all messages; the peer ends with
+ * @status. */
 void sim_send_end(struct sim_end *, int status);
 unsigned sim_poll(struct rr_ep *, struct rr_wc *, unsigned max);
 void sim_disconnect(struct rr_ep *, rr_time now);
@@ -208,9 +221,10 @@ rr_time sim_wire(struct sim_end *, uint64_t octets);
 /* sim_region.c */
 int sim_register(struct rr_ep *, void *base, size_t len, unsigned access,
                  struct rr_region *ret);
-/* Finds a region of the end, whether the peer can reach it or not. */
+/* Finds a region of the endpoint, whether or not the peer can access it. */
 struct sim_region *sim_region_find(const struct sim_end *, uint32_t handle);
-/* Returns the memory that a peer's access names, or NULL and the reason. */
+/* Returns the memory that the peer's request refers to, or NULL and the reason why
+ * access is not allowed. */
 uint8_t *sim_region_check(struct sim_end *, uint32_t handle, uint64_t offset,
                           uint64_t len, unsigned access, const char **ret_why);
 void sim_region_forget(struct sim_end *, struct sim_region *);

@@ -2,11 +2,11 @@
 /*
  * Registered memory: one list of regions per endpoint.
  *
- * Handles and offsets are drawn, never derived from addresses, so that runs
- * repeat.  A handle is not drawn again while a region of the world has it, nor for the
- * SIM_RETIRED handles after that.  A region that the peer invalidated stays in the
- * list, closed, until the Receive that reports it is polled: until then the owner may
- * invalidate it too.
+ * Handles and offsets are random numbers from the seeded generator, not derived from
+ * addresses, so that a run can be repeated exactly.  A handle is not used again while a
+ * region of the world has it, nor while it is one of the last SIM_RETIRED handles.  A
+ * region that the peer invalidated stays in the list, closed, until the Receive that
+ * reports this is polled; until then the owner may also invalidate it.
  */
 #include "prov/sim/sim_internal.h"
 
@@ -52,7 +52,8 @@ static uint32_t draw_handle(struct rr_sim_world *w)
 	return h;
 }
 
-/* Draws an offset like an address; one region in sixteen ends just below 2^64. */
+/* Returns a random offset that looks like an address.  One region in sixteen ends just
+ * below 2^64. */
 static uint64_t draw_offset(struct rr_sim_world *w, size_t len)
 {
 	uint64_t x = rr_rng_next(&w->rng);

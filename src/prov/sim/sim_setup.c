@@ -3,12 +3,14 @@
  * Connection set-up: listeners, connect, accept.
  *
  * Normal path: connect makes the sim_conn and sends a request, which waits at the
- * listener; accept creates the other end and sends the answer.  The accepting end is
- * connected when the answer arrives or earlier, so that a first Send finds it open.
+ * listener.  accept creates the other endpoint and sends the answer.  The accepting
+ * endpoint is connected when the answer arrives or earlier, so that it can receive the
+ * first Send.
  *
- * Failure: -ECONNREFUSED without a listener or by the option refuse; -ETIMEDOUT
- * without accept in time; -ECONNRESET at the accepting end if the connecting end was
- * destroyed meanwhile.
+ * Failure: the connecting endpoint ends with -ECONNREFUSED if there is no listener or
+ * the option refuse is set, and with -ETIMEDOUT if the request is not accepted in time.
+ * The accepting endpoint ends with -ECONNRESET if the connecting one was destroyed in
+ * the meantime.
  */
 #include "prov/sim/sim_internal.h"
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages between the ends: Sends, Writes, Reads; and invalidation.
+ * Messages between the endpoints: Sends, Writes, Reads; and invalidation.
  *
- * Each direction is a pipe: messages start in order, when the pipe is free,
- * and arrive in order.  A Send that arrives takes the oldest Receive at once
- * and is delivered when its octets and those of all Writes transmitted before
- * it are placed.  A Read is served at the peer in order; its data is taken
- * when the answer's last octet leaves, having been checked at its first.
+ * Each direction is a pipe: messages start in order, when the pipe is free, and arrive
+ * in order.  An arriving Send uses the oldest Receive at once, and is delivered when
+ * its octets and those of all Writes transmitted before it are placed.  A Read is
+ * served at the peer in order.  The peer checks access when it begins to send the data,
+ * and copies the data when the last octet leaves.
  *
- * Local memory of a Send or Write is copied out piece by piece as it is
- * placed, or when the post completes, whichever is first: until its
- * completion the poster must not touch it, and the simulator relies on that.
+ * Local memory of a Send or Write is copied piece by piece when it is placed, or when
+ * the post completes, whichever is first.  The simulator relies on the poster not to
+ * change the memory before the completion.
  *
- * Failure: sim_misuse ends the end that was misused.  The events of a flushed op are
- * not carried out.
+ * Failure: if a message violates the contract, sim_misuse ends the endpoint that
+ * receives it.  Events of a flushed op are not carried out.
  */
 #include "prov/sim/sim_internal.h"
 
@@ -39,13 +39,13 @@ rr_time sim_wire(struct sim_end *e, uint64_t octets)
 	return e->arrive_last;
 }
 
-/* Do messages of @e still reach the other end? */
+/* Returns true if messages sent by @e still reach the peer. */
 static bool reaches_peer(struct sim_end *e)
 {
 	return !e->conn->cut && !sim_world(e)->opt.silent && sim_running(sim_peer(e));
 }
 
-/* Copies octets @from..@from+@len of the op's local memory to @mem. */
+/* Copies @len octets of the op's local memory, starting at @from, to @mem. */
 static void gather_local(const struct sim_op *op, uint32_t from, uint8_t *mem,
                          uint32_t len)
 {
@@ -75,7 +75,7 @@ static void copy_local(struct sim_op *op, uint32_t from, uint8_t *mem, uint32_t 
 		gather_local(op, from, mem, len);
 }
 
-/* Completes a Send or Write. */
+/* Completes a Send or Write, and copies the data if some has not yet been placed. */
 static void complete_post(struct sim_end *e, struct sim_op *op, uint64_t arg)
 {
 	if (op->pieces_left && op->len) {
@@ -97,7 +97,8 @@ static void complete_post_later(struct sim_op *op)
 
 /* -- Sends -------------------------------------------------------------------- */
 
-/* The Write of an end that is over may not have been placed: no later Send arrives. */
+/* Returns true if the Send must be dropped, because @e has ended and a Write before the
+ * Send may not have been placed. */
 static bool lost_with_a_write(const struct sim_end *e, const struct sim_op *op)
 {
 	return e->state == SIM_ENDED && op->fence && op->fence >= e->ended_at;
@@ -179,7 +180,8 @@ static uint64_t pack_piece(uint32_t from, uint32_t len)
 	return (uint64_t)from << 32 | len;
 }
 
-/* Cuts the op into pieces, one of them at @last, the rest in @first..@last. */
+/* Divides the op into pieces, and calls @fn for one of them at @last and for the others
+ * at times from @first to @last. */
 static void cut_pieces(struct sim_op *op, rr_time first, rr_time last, sim_fn fn)
 {
 	struct sim_end *e = op->end;
@@ -255,7 +257,8 @@ static void read_piece(struct sim_end *e, struct sim_op *op, uint64_t arg)
 	e->count.bytes_received += len;
 }
 
-/* Returns the region's memory, or ends the peer for the misuse. */
+/* Returns the region's memory.  If access is not allowed, ends the peer and returns
+ * NULL. */
 static uint8_t *read_source(struct sim_end *e, struct sim_op *op)
 {
 	struct sim_end *p = sim_peer(e);
@@ -372,7 +375,8 @@ static void complete_invalidate(struct sim_end *e, struct sim_op *op, uint64_t a
 {
 	struct sim_region *r = sim_region_find(e, op->handle);
 
-	/* It is freed already if the peer's invalidation was polled meanwhile. */
+	/* The region no longer exists if the peer's invalidation was polled in the
+	 * meantime. */
 	if (r) {
 		sim_region_forget(e, r);
 		e->count.local_invalidations++;

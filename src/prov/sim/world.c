@@ -2,16 +2,16 @@
 /*
  * The clock and the event queue.
  *
- * Events are in a binary heap ordered by time, then by number, so that
- * events of the same time run in the order in which they were made.  An event holds a
- * reference to its connection and to its op.
+ * Events are in a binary heap, ordered by time and then by number, so that events with
+ * the same time run in the order in which they were made.  Each event has a reference
+ * to its connection and its op.
  */
 #include "prov/sim/sim_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Running out of memory is not simulated. */
+/* Allocates zeroed memory.  A lack of memory is not simulated. */
 void *sim_alloc(size_t bytes)
 {
 	void *p = calloc(1, bytes);
