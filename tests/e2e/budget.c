@@ -281,6 +281,50 @@ static void more_than_the_limit_is_refused(void **state)
 	spin_until(&x.n, 24, 10);
 }
 
+/* -- Calls in parts -------------------------------------------------------- */
+
+/* A Call in parts reserves the longest message with its first part: beside two requests
+ * of 1 MiB there is no room for that, though its 256 KiB would fit beside three. */
+static void calls_in_parts_reserve_before_they_arrive(void **state)
+{
+	static uint8_t room[3][MIB], args[256 << 10];
+	static struct rpcrdma_dest dest[3];
+	struct rpcrdma_piece p = {args, sizeof(args), false};
+	struct done x = {0}, y = {0};
+	struct rpcrdma_call_options o = call_to(P_PARK, &x),
+	                            parts = call_to(P_LATE, &y);
+	struct rpcrdma_stats stats;
+
+	w.options.max_held_bytes = 4 * MIB;
+	w.options.max_message_bytes = 2 * MIB;
+	start();
+	for (unsigned i = 0; i < 3; i++) {
+		dest[i] = (struct rpcrdma_dest){.base = room[i], .len = MIB};
+		o.dests = &dest[i];
+		o.n_dests = 1;
+		assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
+	}
+	spin_until(&w.n_parked, 3, 10);
+	parts.args = &p;
+	parts.n_args = 1;
+	assert_int_equal(rpcrdma_call(w.conn, &parts, NULL), 0);
+	spin_ms(300);
+	assert_int_equal(w.n_parked, 3);
+	answer(w.parked[0]);
+	spin_until(&x.n, 1, 10);
+	spin_ms(300);
+	assert_int_equal(w.n_parked, 3);
+	answer(w.parked[1]);
+	spin_until(&w.n_parked, 4, 10);
+	answer(w.parked[2]);
+	assert_int_equal(rpcrdma_request_error(w.parked[3], RPCRDMA_SYSTEM_ERR, 0), 0);
+	spin_until(&x.n, 3, 10);
+	spin_until(&y.n, 1, 10);
+	assert_int_equal(y.status, RPCRDMA_SYSTEM_ERR);
+	rpcrdma_conn_get_stats(w.conn, &stats, sizeof(stats));
+	assert_true(stats.bytes_continued >= sizeof(args));
+}
+
 /* -- what is refused is not pulled ----------------------------------------- */
 
 static void unknown_programs_are_not_pulled(void **state)
@@ -362,6 +406,7 @@ int main(void)
 	        T(greedy_clients_are_ended),
 	        T(late_results_are_reserved),
 	        T(more_than_the_limit_is_refused),
+	        T(calls_in_parts_reserve_before_they_arrive),
 	        T(unknown_programs_are_not_pulled),
 	        T(receives_are_paid_for_with_the_first_message),
 	};
