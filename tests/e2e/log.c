@@ -260,7 +260,8 @@ static void who_makes_room_is_told(void **state)
 	second = connect_to(port);
 	expect_line(&server, RPCRDMA_LOG_WARNING,
 	            ": closed to make room for another connection: ");
-	expect_line(&server, RPCRDMA_LOG_WARNING, ": connection lost: closed to make room");
+	expect_line(&server, RPCRDMA_LOG_WARNING,
+	            ": connection lost: closed to make room");
 	rpcrdma_conn_close(second);
 }
 
