@@ -405,7 +405,7 @@ static struct rr_link *alloc_link(struct rpcrdma_engine *e,
 
 	if (!l)
 		return NULL;
-	/* already checked, so it can only lack memory */
+	/* the options were checked before, so the only error is a lack of memory */
 	if (rr_exts_new(&c->o, &l->exts) || new_hostauth(l, c, server)) {
 		free(l->exts);
 		free(l);

@@ -23,7 +23,7 @@ struct rr_link;
 struct rr_dispatch;
 
 /* The owner's functions.  Called while the link's pump runs, never from a function
- * below. */
+ * declared below. */
 struct rr_link_owner_ops {
 	void (*ready)(struct rr_link *);
 	void (*admit)(struct rr_link *, struct rr_request *); /* must admit or refuse */
@@ -32,8 +32,8 @@ struct rr_link_owner_ops {
 	/* Called when the engine is freed: drops the requests that handlers have not
 	 * answered. */
 	void (*drop_requests)(struct rr_link *);
-	/* These three may be NULL.  Called when the peer's first message has
-	 * arrived. */
+	/* The next three functions may be NULL.  Called when the peer's first message
+	 * has arrived. */
 	void (*heard)(struct rr_link *);
 	/* Called when an extension message was sent or received. */
 	void (*used)(struct rr_link *);

@@ -53,8 +53,8 @@ struct rr_pump_ops {
 	/* Called when the endpoint has ended, before this is reported to the
 	 * connection. */
 	void (*ended)(struct rr_pump *);
-	/* Called after this was reported to the connection, before other actions are
-	 * drawn. */
+	/* Called after the endpoint's end was reported to the connection, before other
+	 * actions are drawn. */
 	void (*lost)(struct rr_pump *);
 	/* Called when RR_ACT_CLOSED was drawn.  The pump is not used after this
 	 * function returns. */
@@ -85,8 +85,8 @@ struct rr_pump {
 	struct rr_action held;
 };
 
-/* Initializes a pump between @conn and @ep.  All arguments are lent until the pump is
- * over. */
+/* Initializes a pump between @conn and @ep.  All arguments are lent until RR_ACT_CLOSED
+ * was drawn. */
 void rr_pump_init(struct rr_pump *, const struct rr_prov_ops *, struct rr_ep *,
                   struct rr_conn *, const struct rr_pump_ops *);
 
@@ -101,8 +101,7 @@ static inline bool rr_pump_lost(const struct rr_pump *p)
 	return p->state == RR_LINK_LOST || p->state == RR_LINK_OVER;
 }
 
-/* Returns true if @event has occurred at any time before; for CONNECT, AGREE and LEAVE
- * only. */
+/* Returns true if @event, which is CONNECT, AGREE or LEAVE, has ever occurred. */
 static inline bool rr_pump_past(const struct rr_pump *p, enum rr_link_event event)
 {
 	return p->past & 1u << event;

@@ -140,7 +140,7 @@ static void run_to_end(struct sync_call *s)
 {
 	struct rpcrdma_engine *e = s->engine;
 
-	while (!is_done(s)) /* go on if waiting fails: the call must end */
+	while (!is_done(s)) /* even if waiting fails, the call must end first */
 		(void)rr_engine_turn(e, -1);
 	pthread_mutex_lock(&e->sync_lock);
 	rr_engine_leave(e);
@@ -202,7 +202,7 @@ static bool wait_posted(struct sync_call *s)
 	}
 	done = s->done;
 	rr_list_del(&s->waiting);
-	wake_next(e); /* the wake-up may have been sent to this thread */
+	wake_next(e); /* pass on a wake-up that this thread did not need */
 	pthread_mutex_unlock(&e->sync_lock);
 	return done;
 }

@@ -36,7 +36,7 @@ struct rpcrdma_call {
 	int verdict;
 	unsigned attempts;
 	struct rr_losses losses;
-	/* These arrays are not cleared: their counts tell what is valid. */
+	/* These arrays are not cleared: their counts give the valid elements. */
 	struct rr_piece pieces[1 + RPCRDMA_MAX_PIECES];
 	struct rr_dest dests[RR_WIRE_MAX_WRITES];
 	uint8_t header[CALL_HEADER_MAX];
@@ -158,7 +158,7 @@ static void deliver_call(struct rpcrdma_call *k, struct rr_link *from)
 	rr_pool_put(&c->engine->pool, k, sizeof(*k));
 }
 
-/* Has the loop end a call that is not sent. */
+/* Arranges for the loop to end a call that is not on a link. */
 static void end_unsent(struct rpcrdma_call *k, int verdict)
 {
 	if (!k->verdict)

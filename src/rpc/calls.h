@@ -41,7 +41,7 @@ struct rr_calls_ops {
 	void (*free)(struct rpcrdma_conn *);
 };
 
-/* The first member of a client and of an object for calls in reverse. */
+/* The first member of a client and of an object for calls in the reverse direction. */
 struct rpcrdma_conn {
 	struct rr_owner owner;
 	const struct rr_calls_ops *ops;
@@ -78,7 +78,7 @@ struct rr_call_passthrough {
 	size_t len;         /* octets in @header, at most RR_RPC_HEADER_MAX */
 	/* send eligible items in the payload, not in chunks [v2 §11.2.2] */
 	bool no_reduce;
-	/* signed: the Call must not be repeated, nor sent under another XID */
+	/* the Call is signed: it must not be sent again, nor under another XID */
 	bool bound;
 	bool whole; /* send as a Position Zero Read chunk if the peer accepts one */
 	bool room;  /* always offer a Reply chunk of reply_bytes */
@@ -108,7 +108,7 @@ void rr_calls_submit(struct rpcrdma_conn *);
 /* Handles the end of a call that was sent; an owner operation of links. */
 void rr_calls_done(struct rr_link *, struct rr_call *);
 void rr_calls_end_waiting(struct rpcrdma_conn *, int verdict);
-/* Ends all calls on a list of calls that are not sent. */
+/* Ends all calls on a list.  None of these calls may be on a link. */
 void rr_calls_end_all(struct rpcrdma_conn *, struct rr_list *, int verdict);
 /* Has the engine end the calls on @ending soon, and free the object if it is closed and
  * nothing else uses it. */

@@ -15,8 +15,8 @@
  *
  * Attempts that only find out the server's version (version_cache.h) are part of
  * connecting: their failures are not reported, and no_reconnect does not forbid them.
- * Their number in a row is limited.  If a name has several addresses, an attempt tries
- * each.
+ * The number of consecutive attempts of this kind is limited.  If a name has several
+ * addresses, an attempt tries each.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,8 +142,8 @@ static void plan_reconnect(struct client *t, int error, bool negotiating)
 		report_event(t, error, false);
 }
 
-/* Returns true if the client must reconnect at once, not with the next call: for calls,
- * or to receive calls or extension messages. */
+/* Returns true if the client must reconnect at once: because there are calls, or to
+ * receive calls or extension messages. */
 static bool connection_is_needed(const struct client *t)
 {
 	const struct rpcrdma_conn *c = &t->conn;
@@ -315,8 +315,8 @@ static void orphan_closed(struct rr_link *l, int error, const char *reason)
 	leave_callee(l);
 }
 
-/* A lost link that no longer belongs to the client, because handlers still have its
- * requests. */
+/* Operations of a lost link that no longer belongs to the client, because handlers
+ * still have its requests. */
 static const struct rr_link_owner_ops orphan_ops = {
         .request_done = rr_dispatch_end,
         .drop_requests = rr_dispatch_drop,
@@ -525,7 +525,7 @@ static void free_client(struct rpcrdma_conn *c)
 	rr_lookup_cancel(t->lookup);
 	free(t->find_host);
 	while (rr_list_pop(&t->orphans))
-		; /* callees free themselves */
+		; /* each callee is freed when its link ends */
 	if (t->addrs)
 		freeaddrinfo(t->addrs);
 	rr_calls_fini(c);

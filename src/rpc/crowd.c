@@ -16,7 +16,7 @@ struct address {
 };
 
 struct rr_origin {
-	struct rr_origin *next; /* in its bucket */
+	struct rr_origin *next; /* next in the same bucket */
 	struct address address;
 	struct ranked {
 		struct rr_list guests;
@@ -28,13 +28,14 @@ struct rr_origin {
 
 /* -- addresses ------------------------------------------------------------- */
 
-/* Maps IPv4 addresses to IPv6, since an IPv4 peer may be seen as either. */
+/* Maps IPv4 addresses to IPv6, because an IPv4 peer may appear as either. */
 static struct address address_of(const struct sockaddr_storage *ss)
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 	struct address a;
 
-	memset(&a, 0, sizeof(a)); /* compared as octets */
+	/* clear padding, because addresses are compared as octets */
+	memset(&a, 0, sizeof(a));
 	if (ss->ss_family == AF_INET) {
 		a.family = AF_INET6;
 		memcpy(a.octets, mapped, sizeof(mapped));
@@ -156,7 +157,7 @@ static void enter_rank(struct rr_rank *r, struct rr_origin *o, unsigned kind)
 	}
 }
 
-/* Increments (@more) or decrements an origin's count.  A step of one moves the top by
+/* Increments (@more) or decrements an origin's count.  This changes the rank's @top by
  * at most one. */
 static void recount_guests(struct rr_crowd *c, struct rr_origin *o, unsigned kind,
                            bool more)

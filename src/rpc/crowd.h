@@ -41,7 +41,8 @@ struct rr_crowd {
 	uint64_t key[2];
 	struct rr_rank {
 		struct rr_origin **with; /* with[n]: first origin with n guests */
-		size_t room, top;        /* top: the largest n in use; 0 = none */
+		/* @room: entries in @with; @top: largest n in use, 0 = none */
+		size_t room, top;
 	} rank[RR_GUEST_KINDS];
 };
 

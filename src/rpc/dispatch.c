@@ -591,7 +591,7 @@ void rr_dispatch_begin(struct rr_link *l, struct rr_request *r)
 	handle_request(q);
 }
 
-/* -- the end --------------------------------------------------------------- */
+/* -- end of a request ------------------------------------------------------ */
 
 void rr_dispatch_end(struct rr_link *l, struct rr_request *r, int status)
 {
@@ -660,7 +660,7 @@ void rr_dispatch_drop(struct rr_link *l)
 		if (q->accepting)
 			rr_acceptor_cancel(l->dispatch->service->acceptor, q->gss);
 		q->accepting = false;
-		/* Complete the cache entry; no repetition of the Call can follow. */
+		/* No repetition of the Call can follow, so any result will do. */
 		q->n_reply = 0;
 		q->status = (struct rr_rpc_reply){.status = RPCRDMA_SYSTEM_ERR};
 		rr_once_complete(q);

@@ -2,14 +2,14 @@
 /*
  * Ends connections whose peers are slow while others wait for the memory they use.
  *
- * A holder is a connection as a user of the memory budget (budget.h).  While holders
+ * A holder is a connection that uses memory from the budget (budget.h).  While holders
  * wait for memory, each engine checks its connections four times a second.  It checks
  * the connections that wait for their peer to send the data being pulled or to receive
- * a reply.  Such a peer must transfer, within RR_HOSTAGE_NS, RR_HOSTAGE_RATE octets a
- * second or as many as the memory it uses; within RR_HOSTAGE_STILL_NS it must transfer
- * something.  Connections that do not are ended, those that use the most memory first,
- * until enough is free; their clients send the calls again.  Memory in use by handlers
- * does not count.
+ * a reply.  Within RR_HOSTAGE_NS, such a peer must transfer RR_HOSTAGE_RATE octets a
+ * second, or as many octets as its requests hold.  Within RR_HOSTAGE_STILL_NS, the peer
+ * must transfer at least something.  Connections whose peers do not are ended, those
+ * that use the most memory first, until enough is free; their clients send the calls
+ * again.  Memory in use by handlers does not count.
  */
 #ifndef RR_RPC_HOSTAGE_H
 #define RR_RPC_HOSTAGE_H

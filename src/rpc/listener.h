@@ -32,7 +32,7 @@ struct rpcrdma_listener {
 	struct rr_timer drain_timer;
 	/* accepts again after a shortage of descriptors or memory */
 	struct rr_timer pause_timer;
-	struct rr_timer reopen_timer; /* looks for the device again; reserved */
+	struct rr_timer reopen_timer; /* looks for the device again; always reserved */
 	struct rpcrdma_engine *engine;
 	struct rr_link_config config;
 	struct rpcrdma_service *service;

@@ -29,8 +29,8 @@ static void set_piece(struct rpcrdma_cursor *c, const void *base, size_t len, bo
 	c->item = item;
 }
 
-/* Called at the end of an item.  Its padding follows only if this padding makes the
- * length of the next piece a multiple of four. */
+/* Called at the end of an item.  The next piece begins with the item's padding only if
+ * the rest of that piece is a multiple of four octets long. */
 static void leave_item(struct rpcrdma_cursor *c)
 {
 	if (!c->n_next || c->next->item || ((c->next->len + c->odd) & 3))
@@ -92,8 +92,7 @@ static void move_over(struct rpcrdma_cursor *c, uint8_t *to, size_t len)
 	}
 }
 
-/* Skips the padding of the last read.  In an item, the padding is complete or
- * missing. */
+/* Skips the padding of the last read.  An item has all of its padding or none. */
 static void skip_roundup(struct rpcrdma_cursor *c)
 {
 	size_t n;

@@ -448,7 +448,7 @@ void rr_reply_cache_leave(struct rr_reply_cache *d, struct rr_reply_cache_entry 
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* -- life ------------------------------------------------------------------ */
+/* -- set-up and destruction ------------------------------------------------ */
 
 int rr_reply_cache_init(struct rr_reply_cache *d,
                         const struct rr_reply_cache_options *o)

@@ -50,7 +50,7 @@ struct rr_reply_cache_options {
 	/* limit; 0 = no cache, every Call is NEW; otherwise at least
 	 * RR_REPLY_CACHE_MIN_BYTES */
 	size_t bytes;
-	unsigned max_per_caller; /* entries; 0 = 8192 */
+	unsigned max_per_caller; /* limit of a caller's entries; 0 = 8192 */
 	/* how long to keep a reply that is not requested; 0 = 5 minutes */
 	rr_time max_age_ns;
 	uint64_t key[2]; /* key of the digest; unknown to callers */
@@ -67,12 +67,11 @@ struct rr_reply_cache {
 	/* entries that are complete and not held, oldest first */
 	struct rr_list idle;
 	unsigned entries;
-	uint64_t connections; /* number of connection numbers assigned */
+	uint64_t connections; /* last connection number assigned */
 };
 
 /* A waiting repetition.  @ready is called once, with the cache locked, by the thread
- * that completes the first Call.  It must do no more than notify another thread or a
- * queue. */
+ * that completes the first Call.  The function may only post a notification. */
 struct rr_reply_cache_waiter {
 	struct rr_list link;
 	void (*ready)(struct rr_reply_cache_waiter *);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A request during its execution: the state that dispatch.c, request.c and their
- * helpers share. */
+/* The state of a request, shared by dispatch.c, request.c and their helpers. */
 #ifndef RR_RPC_REQUEST_H
 #define RR_RPC_REQUEST_H
 
@@ -25,12 +24,12 @@ struct rpcrdma_request {
 	const struct rr_service_entry *entry;
 	const struct rpcrdma_procedure *proc;
 	struct rr_rpc_call rpc;
-	/* referenced entry in the service's reply cache; or NULL */
+	/* the request's entry in the service's reply cache; or NULL */
 	struct rr_reply_cache_entry *once;
 	struct rr_reply_cache_waiter waiter;
 	struct rr_request_alloc *allocs;
 	struct own_sinks *sinks;
-	struct rr_acceptor_job *gss; /* RPCSEC_GSS; or NULL */
+	struct rr_acceptor_job *gss; /* state for RPCSEC_GSS; or NULL */
 	/* See reserve.h. */
 	struct rr_claim claim;
 	void (*ready)(struct rpcrdma_request *);

@@ -18,7 +18,7 @@ static uint64_t pulled_bytes(const struct rpcrdma_request *q)
 	return r->call_bytes + items + tails;
 }
 
-/* Returns the octets to reserve for results.  Offered chunks count up to our limits,
+/* Returns the octets to reserve for results.  Chunks are counted only up to our limits,
  * because a client may offer chunks larger than any result. */
 static uint64_t result_bytes(const struct rpcrdma_request *q)
 {

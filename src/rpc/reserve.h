@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory that a request reserves from its connection's limit and from the process's
- * budget (budget.h): all that the request can need, in one step, before anything large
- * is pulled.
+ * The memory that a request reserves, within its connection's limit and the process's
+ * budget (budget.h): all the memory that the request can need, in one step, before
+ * anything large is pulled.
  *
  * Normal path: at ADMIT, rr_reserve claims memory for the Read chunks, for a Special
  * Call and for the results: the lengths of the Write chunks and the Reply chunk, or of

@@ -39,7 +39,7 @@ struct rpcrdma_service {
 	bool places; /* at least one entry has place functions */
 	/* replies of procedures that must not be executed twice */
 	struct rr_reply_cache cache;
-	struct rr_acceptor *acceptor; /* RPCSEC_GSS; or NULL */
+	struct rr_acceptor *acceptor; /* for RPCSEC_GSS; NULL = not supported */
 };
 
 /* Finds the entry for a program and version.  Returns NULL if there is none; then

@@ -210,8 +210,8 @@ static bool session_is_stuck(const struct rr_guest *g)
  * that has been idle longest, otherwise one that is stuck.  A session that has just
  * begun is spared if some address has more idle sessions than any address has new ones.
  * Otherwise clients that become ready quickly, and connect again and again, would
- * displace all clients that need longer.  Considers only sessions from address @from,
- * unless NULL.
+ * displace all clients that need longer.  If @from is not NULL, considers only sessions
+ * from this address.
  */
 static struct rr_session *find_victim(const struct rpcrdma_listener *l,
                                       const struct sockaddr_storage *from)

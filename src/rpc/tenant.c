@@ -8,7 +8,7 @@
 #include "base/siphash.h"
 
 enum {
-	LOWEST = 8,       /* log2 of the smallest rank: up to 511 octets */
+	LOWEST = 8,       /* rank 0 contains shares below 2^9 octets */
 	MALLOC_COST = 16, /* octets that malloc adds to a block */
 };
 

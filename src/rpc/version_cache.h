@@ -41,7 +41,7 @@ struct rr_version_entry {
 	struct rr_version_key key;
 	unsigned failures; /* consecutive first messages without an answer */
 	bool no_two;
-	rr_time until; /* 0: unused */
+	rr_time until; /* when the entry expires; 0 = the entry is unused */
 };
 
 struct rr_version_cache {
@@ -54,7 +54,7 @@ struct rr_version_end {
 	unsigned asked;  /* versions offered, from rr_version_cache_ask */
 	bool open;     /* the transport was connected, and the first message was sent */
 	bool ready;    /* calls could be sent */
-	bool answered; /* as in struct rr_conn_info */
+	bool answered; /* the peer answered, as in struct rr_conn_info */
 	uint32_t version;
 	bool had_two; /* an earlier connection of the same user had version 2 */
 	int error;
