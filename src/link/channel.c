@@ -23,7 +23,7 @@ static struct rr_link *link_of(const struct rpcrdma_channel *c)
 	return (struct rr_link *)(uintptr_t)c;
 }
 
-/* -- the table ------------------------------------------------------------------ */
+/* -- the table ------------------------------------------------------------- */
 
 static bool base_has_error(uint32_t code)
 {

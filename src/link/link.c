@@ -14,7 +14,7 @@
  * queue of 4096. */
 enum { MAX_CREDITS = 2047, TURN_ROUNDS = 64 };
 
-/* -- configuration ----------------------------------------------------------- */
+/* -- configuration --------------------------------------------------------- */
 
 /* Chooses the level of reverse-direction support that a client announces: NONE without
  * callbacks. [R3] */
@@ -114,7 +114,7 @@ int rr_link_config_from(const struct rpcrdma_conn_options *o, const char *host,
 	return 0;
 }
 
-/* -- memory ---------------------------------------------------------------------- */
+/* -- memory ---------------------------------------------------------------- */
 
 static void *pool_get(void *ctx, size_t bytes)
 {
@@ -149,7 +149,7 @@ static void destroy_endpoint(struct rr_link *l)
 	l->pins = false;
 }
 
-/* -- the owner's side of the pump ------------------------------------------- */
+/* -- operations for the pump ----------------------------------------------- */
 
 static struct rr_link *pumped_link(struct rr_pump *p)
 {
@@ -259,7 +259,7 @@ static const struct rr_pump_ops pump_ops = {
         .closed = finish_link,
 };
 
-/* -- turns ------------------------------------------------------------------ */
+/* -- turns ----------------------------------------------------------------- */
 
 /* Waits for the endpoint's descriptor events, and for the earlier deadline of
  * connection and endpoint. */
@@ -337,7 +337,7 @@ static void timer_fire(struct rr_timer *t)
 	rr_link_touch(l);
 }
 
-/* -- life ------------------------------------------------------------------ */
+/* -- set-up and destruction ------------------------------------------------ */
 
 static struct rr_room room_of(struct rr_link *l)
 {

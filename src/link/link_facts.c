@@ -71,7 +71,7 @@ void rr_link_info(const struct rr_link *l, struct rpcrdma_conn_info *ret)
 	ret->remote_invalidate = lim.remote_invalidate && c.remote_invalidate;
 }
 
-/* -- the log ------------------------------------------------------------------- */
+/* -- the log --------------------------------------------------------------- */
 
 /* Returns true if the link was closed because it was idle, or locally, or without an
  * error. */

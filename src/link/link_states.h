@@ -10,7 +10,7 @@
 
 #include "base/machine.h"
 
-/* -- link ------------------------------------------------------------------------ */
+/* -- link ------------------------------------------------------------------ */
 
 #define RR_LINK_EVENTS(X) /* name, meaning */                                          \
 	X(CONNECT, "RR_WC_CONNECTED is polled")                                        \

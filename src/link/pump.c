@@ -18,7 +18,7 @@ void rr_pump_init(struct rr_pump *p, const struct rr_prov_ops *prov, struct rr_e
 	};
 }
 
-/* -- states ----------------------------------------------------------------- */
+/* -- states ---------------------------------------------------------------- */
 
 RR_MACHINE(rr_link_machine, RR_LINK)
 
@@ -46,7 +46,7 @@ static bool is_staying(const struct rr_pump *p)
 	       p->state == RR_LINK_READY;
 }
 
-/* -- Receives --------------------------------------------------------------- */
+/* -- Receives -------------------------------------------------------------- */
 
 /* The first of these two functions posts a Receive.  The second one returns a completed
  * Receive to the connection.  Receives that the endpoint did not complete are returned
@@ -72,7 +72,7 @@ static void take_receive(struct rr_pump *p, const struct rr_wc *wc, rr_time now)
 	                 wc->invalidated ? wc->inv_handle : 0, now);
 }
 
-/* -- actions become posts --------------------------------------------------- */
+/* -- posting of actions ---------------------------------------------------- */
 
 static int post_action(struct rr_pump *p, const struct rr_action *a)
 {
@@ -243,7 +243,7 @@ void rr_pump_drain(struct rr_pump *p, rr_time now)
 		act_on(p, &a, now);
 }
 
-/* -- completions become events ---------------------------------------------- */
+/* -- completions ----------------------------------------------------------- */
 
 static void open_connection(struct rr_pump *p, rr_time now)
 {
@@ -311,7 +311,7 @@ static unsigned poll_endpoint(struct rr_pump *p, rr_time now)
 	return n;
 }
 
-/* -- turns ------------------------------------------------------------------ */
+/* -- turns ----------------------------------------------------------------- */
 
 unsigned rr_pump_turn(struct rr_pump *p, unsigned rounds, rr_time now)
 {

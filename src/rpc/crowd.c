@@ -34,7 +34,7 @@ static struct address address_of(const struct sockaddr_storage *ss)
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 	struct address a;
 
-	/* clear padding, because addresses are compared as octets */
+	/* set every octet, because addresses are compared as octets */
 	memset(&a, 0, sizeof(a));
 	if (ss->ss_family == AF_INET) {
 		a.family = AF_INET6;

@@ -10,7 +10,7 @@ static struct rr_version_key key_of(const struct sockaddr *sa)
 {
 	struct rr_version_key k;
 
-	/* clear padding, because keys are compared as octets */
+	/* set every octet, because keys are compared as octets */
 	memset(&k, 0, sizeof(k));
 	k.family = sa->sa_family;
 	if (sa->sa_family == AF_INET) {

@@ -24,7 +24,7 @@ bool sim_running(const struct sim_end *e)
 	        e->state == SIM_SETUP);
 }
 
-/* -- Completions --------------------------------------------------------------- */
+/* -- Completions ----------------------------------------------------------- */
 
 static void wake_clock(struct sim_end *e, struct sim_op *op, uint64_t arg)
 {

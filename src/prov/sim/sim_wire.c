@@ -95,7 +95,7 @@ static void complete_post_later(struct sim_op *op)
 	sim_at(e, at, complete_post, op, 0);
 }
 
-/* -- Sends -------------------------------------------------------------------- */
+/* -- Sends ----------------------------------------------------------------- */
 
 /* Returns true if the Send must be dropped, because @e has ended and a Write before the
  * Send may not have been placed. */
@@ -173,7 +173,7 @@ static void send_start(struct sim_op *op)
 	complete_post_later(op);
 }
 
-/* -- Pieces -------------------------------------------------------------------- */
+/* -- Pieces ---------------------------------------------------------------- */
 
 static uint64_t pack_piece(uint32_t from, uint32_t len)
 {
@@ -202,7 +202,7 @@ static void cut_pieces(struct sim_op *op, rr_time first, rr_time last, sim_fn fn
 	}
 }
 
-/* -- Writes -------------------------------------------------------------------- */
+/* -- Writes ---------------------------------------------------------------- */
 
 static void write_piece(struct sim_end *e, struct sim_op *op, uint64_t arg)
 {
@@ -236,7 +236,7 @@ static void write_start(struct sim_op *op)
 	complete_post_later(op);
 }
 
-/* -- Reads --------------------------------------------------------------------- */
+/* -- Reads ----------------------------------------------------------------- */
 
 static void read_placed(struct sim_end *e, struct sim_op *op, uint64_t arg)
 {
@@ -324,7 +324,7 @@ static void read_start(struct sim_op *op)
 	sim_at(e, sim_wire(e, 0), read_asked, op, 0);
 }
 
-/* -- Queue ---------------------------------------------------------------------- */
+/* -- Queue ----------------------------------------------------------------- */
 
 static void start_post(struct sim_op *op)
 {
@@ -369,7 +369,7 @@ void sim_transmit(struct sim_end *e)
 		sim_send_end(e, 0);
 }
 
-/* -- Invalidation ------------------------------------------------------------------ */
+/* -- Invalidation ---------------------------------------------------------- */
 
 static void complete_invalidate(struct sim_end *e, struct sim_op *op, uint64_t arg)
 {
