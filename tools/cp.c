@@ -406,7 +406,8 @@ static int run_copy(struct cp *c, char **v, int n)
 		        c->common.json || !strcmp(v[n - 1], "-") ? stderr : stdout;
 	if (c->links && !(c->copy.links = copy_links_new()))
 		return TOOL_FAILED;
-	/* With numbered backups a file of the same run is backed up, not refused. */
+	/* With numbered backups, a destination file that this run has made is backed
+	 * up. Otherwise a second copy to it is refused. */
 	made = n > 2 && c->copy.backup != COPY_NUMBERED;
 	if (made)
 		c->copy.made = copy_made_new();
@@ -473,8 +474,8 @@ static void settle_options(struct cp *c)
 		c->never_follow = false;
 }
 
-/* Refuses options that exclude each other.  Returns TOOL_OK, or the exit code after a
- * message. */
+/* Refuses options that exclude each other.  Returns TOOL_OK, or prints a message and
+ * returns the exit code. */
 static int check_cp_options(struct cp *c)
 {
 	if (c->no_target_dir && c->target) {

@@ -87,7 +87,8 @@ static char *format_target(const struct mv *m, const char *name)
 }
 
 /* Decides whether an existing target is replaced.  Returns 0 to replace it, 1 to leave
- * it, or a negative value after a message. */
+ * it, or prints a message and returns a
+ * negative value. */
 static int judge_target(struct mv *m, const struct nfs_node *src, const fattr3 *old,
                         const char *from, const char *to)
 {

@@ -109,7 +109,8 @@ static int store_choice(const struct tool_option *o, unsigned *to, const char *a
 	return refuse_choice(o, arg);
 }
 
-/* Stores the argument of one option.  Returns 0, or -EINVAL after a message. */
+/* Stores the argument of one option.  Returns 0, or prints a message and returns
+ * -EINVAL. */
 static int store_value(const struct tool_option *o, void *to, const char *arg)
 {
 	switch (o->kind) {

@@ -283,7 +283,8 @@ static int look_up_rdma_port(struct ping *p)
 	return nfs && r != -ENXIO ? 0 : r;
 }
 
-/* Connects.  Returns 0 for RDMA, 1 for TCP, or a negative value after a message. */
+/* Connects.  Returns 0 for RDMA and 1 for TCP.  On failure prints a message and returns
+ * a negative value. */
 static int reach_host(struct ping *p, const struct rpcrdma_conn_options *co)
 {
 	const struct netid_request w = {p->netids, p->program, p->version,

@@ -139,7 +139,7 @@ static bool remove_dir(struct rm *m, const struct nfs_fh *parent, const char *na
 	return !r;
 }
 
-/* Returns whether the target must not be removed, as by rm(1), after a message. */
+/* If the target must not be removed, as by rm(1), prints a message and returns true. */
 static bool refuse_removal(const struct url *u, const struct nfs_node *node,
                            const char *text)
 {

@@ -66,8 +66,8 @@ enum tool_kind {
 	TOOL_SIZE,     /* the same with a unit */
 	TOOL_SECONDS,  /* uint64_t: nanoseconds */
 	TOOL_CHOICE,   /* unsigned or an enum: the index among the choices */
-	TOOL_TAKE,     /* calls the row's function, which returns 0, or -EINVAL
-	                   after a message */
+	TOOL_TAKE,     /* calls the row's function, which returns 0, or prints a
+	                   message and returns -EINVAL */
 	TOOL_MAY_TAKE, /* the same; the argument is optional, NULL without it */
 };
 
@@ -96,7 +96,8 @@ struct tool_option {
 	TOOL_AT(kind_, type, member), .width = sizeof(((type *)0)->member),            \
 	                              .low = (lo), .high = (hi)
 /* clang-format off */
-/* The last rows of every table: the options of all subcommands, kept in @member. */
+/* The last rows of every table: the options that all subcommands have in common.  Their
+ * values are stored in @member. */
 #define TOOL_COMMON_ROWS(type, member)                                                 \
 	{.help = "common options:"},                                                   \
 	{"provider", NULL, "NAME",                                                     \
@@ -169,7 +170,7 @@ void tool_set_name(const char *subcommand);
 /* Returns that name, "rpcrdma cp". */
 const char *tool_program(void);
 void tool_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Prints a message of another severity, by the numbers of syslog(3). */
+/* Prints a message with the given severity.  The numbers are those of syslog(3). */
 enum tool_level { TOOL_ERROR = 3, TOOL_WARNING = 4, TOOL_NOTICE = 5, TOOL_INFO = 6 };
 void tool_log(enum tool_level, const char *fmt, ...)
         __attribute__((format(printf, 2, 3)));

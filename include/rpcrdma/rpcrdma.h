@@ -181,8 +181,8 @@ enum rpcrdma_log_level {
 	/* A connection was lost, refused, or closed in favour of others; a peer's
 	 * fault. */
 	RPCRDMA_LOG_WARNING = 2,
-	/* Connected (provider, version), closed in order, retried, sent in another
-	 * form. */
+	/* A connection was made (with its provider and version) or closed in an orderly
+	 * way; a call was sent again, in the same form or another one. */
 	RPCRDMA_LOG_INFO = 3,
 	RPCRDMA_LOG_DEBUG = 4, /* each trace point, for developers */
 };
@@ -275,8 +275,8 @@ struct rpcrdma_conn_options {
 	uint64_t retry_ns;
 	/* Limit for the server's first message; default 5 s. */
 	uint64_t first_answer_ns;
-	/* How long a server without version 2 is remembered, and asked in version 1 at
-	 * once; default 10 min. */
+	/* How long the library remembers that a server lacks version 2, and therefore
+	 * begins with version 1; default 10 min. */
 	uint64_t version_cache_ns;
 	/* What the server may use with @callbacks; 0 = GENL if there are callbacks,
 	 * else none. */
@@ -512,12 +512,13 @@ struct rpcrdma_call_options {
 	        *gss; /* RPCSEC_GSS, of this connection; @cred must be NULL */
 };
 
-/* Starts a call.  The library sends it again under the same XID after a reconnect.  If
- * connections are lost while the call is outstanding, it ends with the connection's
- * error: after two losses together with other calls and two alone, or after eight.
- * @ret, which may be NULL, is valid until done returns.  -EINVAL: options; -ECANCELED:
- * the connection is closed; -ENOMEM; or the error that ended the connection.  After an
- * error done is not called. */
+/* Starts a call.  After a reconnect the library sends the call again, under the same
+ * XID. A call that is outstanding whenever connections are lost may itself be the
+ * cause.  After two losses the library sends it without other calls beside it.  After
+ * two more losses, or eight in all, it ends the call with the connection's error.
+ * @ret, which may be NULL, is valid until done returns.
+ * Returns -EINVAL for invalid options, -ECANCELED if the connection is closed, -ENOMEM,
+ * or the error that ended the connection.  After an error done is not called. */
 RPCRDMA_API int rpcrdma_call(struct rpcrdma_conn *, const struct rpcrdma_call_options *,
                              struct rpcrdma_call **ret);
 /* Cancels a call: done is called with -ECANCELED when the peer can no longer reach the
@@ -660,8 +661,8 @@ RPCRDMA_API int rpcrdma_listen(struct rpcrdma_engine *, const char *address,
                                struct rpcrdma_listener **ret);
 RPCRDMA_API int rpcrdma_listener_addr(const struct rpcrdma_listener *,
                                       struct sockaddr_storage *ret);
-/* Returns the providers of incoming connections, static: "iwarp", "verbs" or
- * "iwarp+verbs"; "" when the listener is closed. */
+/* Returns the providers that accept connections, as a static string: "iwarp", "verbs"
+ * or "iwarp+verbs"; "" when the listener is closed. */
 RPCRDMA_API const char *rpcrdma_listener_provider(const struct rpcrdma_listener *);
 /* Called twice for a client: before its first request, with what it negotiated and
  * proved; and when its connection has ended (connected is false; error and reason have

@@ -104,8 +104,8 @@ struct rpcrdma_tirpc_options {
 	 * stderr. */
 	void (*notice)(const char *text, void *arg);
 	void *notice_arg;
-	/* Server: the service whose key accepts contexts of RPCSEC_GSS, "nfs@HOST";
-	 * copied.  NULL: any key of the keytab. */
+	/* Server: the service whose key is used to accept RPCSEC_GSS contexts,
+	 * "nfs@HOST"; copied.  NULL: any key in the keytab. */
 	const char *gss_principal;
 	/* Client: a Call longer than this, items not counted, moves by RDMA as a whole,
 	 * and so does a Reply that is expected to be longer, of a procedure without a
@@ -130,9 +130,9 @@ struct rpcrdma_tirpc_options {
  * Transports: netids lists up to four, separated by commas, each at most once:
  *   "rdma", "rdma6"  RDMA, at any address of the host, or at its IPv6 addresses only
  *   "tcp", "tcp6"    TCP, likewise: a CLIENT of libtirpc, to which nothing here about
- *                    calls and options applies; its port is tcp_port, or that of rpcbind
- *   "netpath"        alone: the list of the environment variable NETPATH, as for
- *                    libtirpc, with colons; other netids in it are ignored; unset:
+ *                    calls and options applies; its port is tcp_port, or that of
+ *   rpcbind "netpath"        alone: the list of the environment variable NETPATH, as
+ *                    for libtirpc, with colons; other netids in it are ignored; unset:
  *                    "rdma,tcp"
  * The library uses the first one that connects; cl_netid is "rdma", "rdma6", "tcp" or
  * "tcp6", by the address.  Each has an equal share of the time that is left.

@@ -313,9 +313,9 @@ static bool is_pulled_in_place(const struct rr_slice *k, unsigned runs)
 	return k->len >= RR_IN_PLACE_MIN && runs < RR_IN_PLACE_RUNS;
 }
 
-/* Plans a Position Zero chunk of several runs: long runs are pulled in place, the
- * octets between them from a copy.  Returns false if no run is long enough, or there
- * are too few segments. */
+/* Plans a Position Zero chunk of several contiguous runs.  The Responder reads long
+ * runs in place, and the octets between them from a copy.  Returns false if no run is
+ * long enough, or the chunk would need too many segments. */
 static bool plan_runs(struct call_plan *p)
 {
 	const struct rr_stream *s = &p->s->stream;

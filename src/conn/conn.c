@@ -229,8 +229,9 @@ static void purge_actions(struct rr_conn *c)
 	}
 }
 
-/* Returns the status for calls ended by the loss.  Errors to which rr_call_status gives
- * a meaning for a single call are replaced, because they would mislead here. */
+/* Returns the status of the calls that the loss of the connection ends.  Replaces the
+ * errors that rr_call_status uses for faults of a single call, since they would mislead
+ * here. */
 static int loss_status(int error)
 {
 	switch (error) {

@@ -553,8 +553,8 @@ struct rr_conn_counters {
 	uint64_t bytes_read_chunk, bytes_write_chunk, bytes_reply_chunk,
 	        bytes_special_call;
 	uint64_t bytes_pulled;    /* octets of completed RDMA Reads */
-	uint64_t bytes_collected; /* octets received in parts of Calls, executed or
-	                           * not */
+	uint64_t bytes_collected; /* octets received in continued Calls, even in those
+	                           * that were not executed */
 	uint64_t registrations, local_invalidations, remote_invalidations;
 };
 

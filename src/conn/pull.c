@@ -142,7 +142,7 @@ static void finish_head(struct rr_conn *c, struct rr_request_state *q)
 		rr_request_fail(c, q, RDMA2_ERR_BAD_XDR, -EBADMSG); /* [E9] */
 }
 
-/* Continues the request after every queued Read has completed. */
+/* Continues the request once all its queued Reads have completed. */
 static void finish_pull(struct rr_conn *c, struct rr_request_state *q)
 {
 	rr_request_event(q, RR_REQUEST_EV_PULL);

@@ -21,8 +21,8 @@ struct rr_rbuf {
 	struct rr_op op;
 	struct rr_list all; /* conn.rbufs */
 	uint8_t *data;
-	const uint8_t *part; /* payload of a Call's part that waits in this buffer for
-	                      * memory */
+	const uint8_t *part; /* payload of a part of a Call, which stays in this buffer
+	                      * until there is memory for the Call */
 	size_t part_len;     /* octets at @part */
 };
 

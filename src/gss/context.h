@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Internals of contexts.h: a context, the table, and calls of GSS-API. */
+/* Internals of contexts.h: a context, the table, and calls to GSS-API. */
 #ifndef RR_GSS_CONTEXT_H
 #define RR_GSS_CONTEXT_H
 

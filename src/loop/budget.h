@@ -103,7 +103,8 @@ int rr_holder_claim(struct rr_holder *, struct rr_claim *) RR_MUST_CHECK;
 void rr_holder_leave(struct rr_holder *, struct rr_claim *);
 /* Releases @bytes, and serves the holder's claims as far as possible. */
 void rr_holder_give(struct rr_holder *, uint64_t bytes);
-/* Calls the granted functions of claims that were served; see rr_holder.wake. */
+/* Calls the function granted() of each claim that has received its memory; see
+ * rr_holder.wake. */
 void rr_holder_woken(struct rr_holder *);
 
 /* Reserves @bytes more for a request whose claim was served.  Never waits: returns

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Waits for ready descriptors.  Up to eight are passed to poll(2), whose wake-up takes
- * one lock less than epoll's.  When the ninth is added, or rr_poller_fd is called, the
- * poller changes to epoll, and never back.
+ * one lock fewer than epoll's.  When the ninth is added, or rr_poller_fd is called, the
+ * poller switches to epoll for good.
  *
  * A source that was removed is never returned again, even if the last wait had found it
  * ready, so its owner may free it at once.

@@ -40,8 +40,8 @@ void rr_caller_addr(const struct sockaddr_storage *, struct rr_caller_addr *ret)
 
 enum { RR_RANKS = 16 };
 
-/* Lists of shares by powers of two of their idle octets.  A share without idle octets
- * is on no list. */
+/* Lists of shares, one list for each power of two of a share's idle octets.  A share
+ * without idle octets is on no list. */
 struct rr_ranks {
 	uint32_t used;                 /* bit i: rank[i] is not empty */
 	struct rr_list rank[RR_RANKS]; /* the next share to pay is first */

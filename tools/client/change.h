@@ -16,7 +16,7 @@ int nfs_remove(struct nfs_client *, const struct nfs_fh *dir, const char *name,
 /* Calls RENAME; @fileid is that of the renamed object. */
 int nfs_rename(struct nfs_client *, const struct nfs_fh *from, const char *name,
                const struct nfs_fh *to, const char *to_name, uint64_t fileid);
-/* Calls MKDIR, fails with EXIST if the name exists, and sets exactly @mode. */
+/* Calls MKDIR and sets exactly @mode.  Fails with EXIST if the name exists. */
 int nfs_mkdir_new(struct nfs_client *, const struct nfs_fh *dir, const char *name,
                   uint32_t mode, struct nfs_fh *ret_fh, fattr3 *ret_attr);
 /* Returns whether the last name of a URL's path is "." or "..". */

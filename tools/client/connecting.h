@@ -23,7 +23,7 @@ struct link {
 	char reason[160];
 };
 
-/* Connects and waits.  Returns 0, or negative errno after a message. */
+/* Connects and waits.  Returns 0, or prints a message and returns a negative errno. */
 int link_open(struct link *, struct loop *, const struct url *,
               const struct rpcrdma_conn_options *);
 void link_close(struct link *);

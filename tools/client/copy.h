@@ -221,8 +221,8 @@ struct copy_dir *copy_dir_local(struct copy *, int fd, const char *text, bool na
 struct copy_dir *copy_dir_remote(struct copy *, struct nfs_client *,
                                  const struct nfs_fh *, const fattr3 *,
                                  const char *text, bool named);
-/* Makes @name in @parent, or opens an existing directory.  Returns NULL after a
- * message, in which @label is the source. */
+/* Makes @name in @parent, or opens an existing directory.  On failure prints a message,
+ * in which @label is the source, and returns NULL. */
 struct copy_dir *copy_dir_make(struct copy_dir *parent, const char *name,
                                const struct copy_meta *, const char *label);
 /* Returns the path of @name in the directory, for messages; on the heap, NULL if out of
@@ -316,7 +316,7 @@ int copy_local_drop(struct copy_job *);
 /* ---- copy_backup.c ------------------------------------------------------------- */
 
 /* Chooses the kind of backups.  If @control or @suffix is NULL, the environment or the
- * default decides.  Returns 0, or -EINVAL after a message. */
+ * default decides.  Returns 0, or prints a message and returns -EINVAL. */
 int copy_backup_choose(struct copy *, const char *control, const char *suffix);
 /* Writes the name for a backup of @name to @ret, which has NFS_NAME_MAX + 1 octets, or
  * "" if no backup is needed.  Returns 0, or an error after it was reported and counted.

@@ -180,7 +180,8 @@ static bool is_called(const char *label, const char *name)
 	return is;
 }
 
-/* Returns -EEXIST, after a message, if the backup would replace the source itself. */
+/* If the backup would replace the source itself, prints a message and returns -EEXIST.
+ */
 static int spares_source(const struct copy_source *src, const struct copy_dir *dir,
                          const char *backup)
 {

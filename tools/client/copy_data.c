@@ -266,7 +266,8 @@ static void read_slot_locally(struct copy_slot *s)
 	write_filled_slot(s);
 }
 
-/* Moves to the next data of a local source.  Returns false at the end. */
+/* Moves past a hole of a local source to the next data.  Returns false at the end of
+ * the file. */
 static bool skip_hole(struct copy_job *j)
 {
 	off_t data;

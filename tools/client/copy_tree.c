@@ -131,7 +131,7 @@ static int nofollow_flag(const struct trail *t)
 	return t->copy->follow ? 0 : O_NOFOLLOW;
 }
 
-/* Returns true, after a message, if @m is a directory above: with -L a link may lead
+/* Prints a message and returns true if @m is a directory above: with -L a link may lead
  * there. */
 static bool is_loop(struct trail *t, const struct copy_meta *m)
 {

@@ -34,13 +34,14 @@ struct cp {
 	const char *dst; /* as the user named it */
 };
 
-/* Parses @text and connects.  Returns NULL after a message; otherwise the caller frees
- * the URL. */
+/* Parses @text and connects.  On failure prints a message and returns NULL.  On success
+ * the caller frees the URL. */
 struct server *cp_server(struct cp *, const char *text, struct url *);
 
 /* ---- cp_dst.c ------------------------------------------------------------------ */
 
-/* Sets dir and name, or stream.  Returns 0, or negative after a message. */
+/* Sets dir and name, or stream.  Returns 0, or prints a message and returns a negative
+ * value. */
 int cp_open_dst(struct cp *, const char *dst, int n_sources);
 
 #endif

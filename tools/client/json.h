@@ -13,8 +13,8 @@ bool json_string(FILE *f, const char *text);
 /* Prints "key":"name" and, if octets were replaced, "key_hex":"...". */
 void json_name(FILE *f, const char *key, const char *name);
 
-/* Writes one object with the engine's counters, for --stats FILE.  Returns 0, or -EIO
- * after a message. */
+/* Writes one object with the engine's counters, for --stats FILE.  Returns 0, or prints
+ * a message and returns -EIO. */
 struct json_stats_more {
 	const char *command;
 	uint64_t files, bytes, elapsed_ns;

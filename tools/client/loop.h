@@ -27,8 +27,8 @@ struct loop {
 	bool ignores_signal; /* ignore the first signal; set while cleaning up */
 };
 
-/* Makes the engine and catches the signals.  Returns 0, or negative errno after a
- * message. */
+/* Makes the engine and catches the signals.  Returns 0, or prints a message and returns
+ * a negative errno. */
 int loop_init(struct loop *, struct tool_common *);
 /* Frees the engine.  Connections must have been closed. */
 void loop_fini(struct loop *);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Chooses the transport to a program from a list of netids: RDMA, or TCP by a CLIENT of
- * libtirpc.
+ * Chooses the transport to reach a program from a list of netids: RDMA, or TCP through
+ * a CLIENT of libtirpc.
  */
 #ifndef RPCRDMA_TOOLS_NETID_H
 #define RPCRDMA_TOOLS_NETID_H
@@ -17,13 +17,14 @@ struct netid_request {
 	const struct rpcrdma_conn_options *conn;
 };
 
-/* Reads a list of netids from an option.  Returns 0, or -EINVAL after a message. */
+/* Reads a list of netids from an option.  Returns 0, or prints a message and returns
+ * -EINVAL. */
 int netid_take(void *to, const char *arg);
 /* Tries one netid after the other, and sets the port in @u.  Returns 0 for RDMA; 1 for
- * TCP, with a CLIENT in @ret that the caller destroys; or a negative value after a
- * message. */
+ * TCP, with a CLIENT in @ret that the caller destroys; or prints a message and returns
+ * a negative value. */
 int netid_open(const struct netid_request *, struct url *u, CLIENT **ret);
-/* Makes a NULL call.  Sets @ret_xid in any case. */
+/* Makes a NULL call.  Sets @ret_xid even if the call fails. */
 enum clnt_stat netid_null(CLIENT *, uint64_t timeout_ns, uint32_t *ret_xid);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An NFS version 3 client over rpcrdma_call: one export, mounted by MNT on the same
- * connection, or on TCP where the server has MOUNT there (mount.h).
+ * connection, or over TCP if the server has MOUNT there (mount.h).
  *
  * An operation (struct nfs_op) is one procedure call.  Arguments are encoded when it
  * starts.  Results are decoded before its done callback and stay until nfs_op_fini or
@@ -143,8 +143,8 @@ struct nfs_options {
 	 TOOL_AT(TOOL_SECONDS, type, member.retry_ns)}
 /* clang-format on */
 
-/* Parses a URL, which must name an export if @export.  Returns 0, or -EINVAL after a
- * message. */
+/* Parses a URL, which must name an export if @export.  Returns 0, or prints a message
+ * and returns -EINVAL. */
 int nfs_url(const char *text, bool export, struct url *ret);
 /* Checks all @urls (up to NULL) in the same way.  Returns TOOL_OK, or TOOL_USAGE after
  * a message. */
@@ -164,8 +164,8 @@ typedef int nfs_each_fn(struct nfs_client *, const char *text, const struct url 
                         void *arg);
 int nfs_each(struct loop *, const struct nfs_options *, bool export, char **urls,
              nfs_each_fn *each, void *arg);
-/* Makes a loop, calls nfs_each, and frees the loop.  Returns the exit code, after a
- * message if @urls is empty; ends the process if a signal was caught. */
+/* Makes a loop, calls nfs_each, and frees the loop.  Prints a message if @urls is
+ * empty.  Returns the exit code; ends the process if a signal was caught. */
 int nfs_run_each(struct tool_common *, const struct nfs_options *, bool export,
                  char **urls, nfs_each_fn *each, void *arg);
 /* Returns whether the URL, which names the same server, lies in this export and in no

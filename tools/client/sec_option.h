@@ -20,8 +20,8 @@ uint32_t sec_from_name(const char *name, size_t len);
 const char *sec_name(uint32_t flavor);
 /* Returns the service of a Kerberos flavor, or 0 for other flavors. */
 enum rpcrdma_gss_service sec_service(uint32_t flavor);
-/* For struct tool_option: reads --sec FLAVOR into a uint32_t.  Returns 0, or -EINVAL
- * after a message.  Defined in connecting.c. */
+/* For struct tool_option: reads --sec FLAVOR into a uint32_t.  Returns 0, or prints a
+ * message and returns -EINVAL.  Defined in connecting.c. */
 int sec_take(void *to, const char *arg);
 
 #endif

@@ -97,7 +97,7 @@ static int take_reply_cache(void *to, const char *arg)
 	return -EINVAL;
 }
 
-/* Returns 0, or -EINVAL after a message. */
+/* Returns 0, or prints a message and returns -EINVAL. */
 static int check_hostauth(const struct tool_common *c)
 {
 	const char *wrong = NULL;

@@ -60,7 +60,7 @@ int nfsd_main(int argc, char **argv);
 int command_parse(struct daemon *s, int argc, char **argv);
 
 /* Opens all listeners for RDMA and TCP, and registers them with rpcbind if --register
- * is given.  Returns 0, or negative errno after a message. */
+ * is given.  Returns 0, or prints a message and returns a negative errno. */
 int listening_begin(struct daemon *s);
 /* Removes the registrations from rpcbind. */
 void listening_unregister(struct daemon *s);

@@ -73,14 +73,14 @@ uint32_t export_handle_id(uint64_t fsid);
  * already open, and has the given attributes.  Returns 0 or negative errno. */
 int export_prepare(struct nfsd *, struct export *, const struct statx *);
 
-/* Adds the export "DIR[:/NAME][,wcc][,crossmnt]".  Returns 0, or -EINVAL after a
- * message. */
+/* Adds the export "DIR[:/NAME][,wcc][,crossmnt]".  Returns 0, or prints a message and
+ * returns -EINVAL. */
 int export_add(struct nfsd *, const char *spec);
 /* Allows the clients listed in @words ("CLIENT[(OPTIONS)]") to use each export, and
- * looks up the clients' names.  Returns 0, or -EINVAL after a message. */
+ * looks up the clients' names.  Returns 0, or prints a message and returns -EINVAL. */
 int export_allow(struct nfsd *, const char *const *words, unsigned n);
-/* Opens all exports.  Call export_load_secret first.  Returns 0, or negative errno
- * after a message. */
+/* Opens all exports.  Call export_load_secret first.  Returns 0, or prints a
+ * message and returns a negative errno. */
 int export_open_all(struct nfsd *);
 /* Replaces the directories that @file exported before with the directories of the list,
  * and takes over the lists of clients.  If anything fails, reports it, changes no
@@ -90,7 +90,7 @@ void export_close_all(struct nfsd *);
 /* Returns true if the handle is that of an export's root. */
 bool export_is_root(const struct nfsd *, const nfs_fh3 *);
 /* Reads or makes the secret for handles in @dir (NULL = a default directory).  Returns
- * 0, or negative errno after a message. */
+ * 0, or prints a message and returns a negative errno. */
 int export_load_secret(struct nfsd *, const char *dir);
 
 /* -- access (access.c) ----------------------------------------------------- */
@@ -122,7 +122,8 @@ int access_check(struct nfsd *, const struct export *,
 
 /* -- files of exports (reload.c) ------------------------------------------- */
 
-/* Reads and parses @file.  Returns 0, or negative errno after a message. */
+/* Reads and parses @file.  Returns 0, or prints a message and returns a negative errno.
+ */
 int exports_load(struct nfsd *, const char *file, struct exports_file *ret);
 
 /* Notifies the service manager that the server is ready.  The status is the number of

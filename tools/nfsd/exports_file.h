@@ -131,8 +131,8 @@ bool clients_peer_address(const struct sockaddr_storage *peer, struct in6_addr *
 
 /* -- security flavors (flavors.c) ------------------------------------------ */
 
-/* Adds the flavors in "sys,krb5,..." to @to, a struct flavors.  Returns 0, or -EINVAL
- * after a message. */
+/* Adds the flavors in "sys,krb5,..." to @to, a struct flavors.  Returns 0, or prints a
+ * message and returns -EINVAL. */
 int sec_take_list(void *to, const char *arg);
 /* Adds the flavors in @list, separated by @separator.  Prints no message. */
 int sec_add_list(struct flavors *, const char *list, char separator);

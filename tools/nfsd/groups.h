@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The groups of users by uid, from this host's databases (--manage-gids).  A look-up
- * may block for long (LDAP, a dead server), so look-ups have their own threads, and
- * requests wait for them without blocking a thread.  Lists are cached and shared.
+ * may block for a long time (LDAP, a dead server), so look-ups have their own threads,
+ * and requests wait for them without blocking a thread.  Lists are cached and shared.
  */
 #ifndef RPCRDMA_NFSD_GROUPS_H
 #define RPCRDMA_NFSD_GROUPS_H

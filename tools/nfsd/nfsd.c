@@ -124,7 +124,7 @@ static int start_groups(struct daemon *s)
 
 /* Checks that the kernel has faccessat2, which Linux before 5.8 and old seccomp
  * profiles lack.  Without it, an unprivileged server uses access(2), and a privileged
- * server cannot start: returns -ENOSYS after a message. */
+ * server cannot start: prints a message and returns -ENOSYS. */
 static int check_access_call(struct daemon *s)
 {
 	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);

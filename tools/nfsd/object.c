@@ -346,9 +346,9 @@ static struct object *get_cached_object(struct object_cache *c, const void *data
 	return o;
 }
 
-/* Adds a new object (given) to the cache, or finds one that another thread has added
- * meanwhile.  Returns 0 and a reference, or -EAGAIN if the cache is full of objects
- * that are in use or not yet on storage. */
+/* Adds the new object @o to the cache and takes ownership of it, or finds the one that
+ * another thread has added in the meantime.  Returns 0 and a reference, or -EAGAIN if
+ * the cache is full of objects that are in use or not yet on storage. */
 static int enter_object(struct object_cache *c, struct object *o, struct object **ret)
 {
 	struct object *other, *gone = NULL;

@@ -96,7 +96,7 @@ struct rr_sim_options *rr_sim_options(struct rr_sim_world *);
 rr_time rr_sim_now(const struct rr_sim_world *);
 /* Returns when the next event is due, or RR_TIME_NEVER. */
 rr_time rr_sim_next(const struct rr_sim_world *);
-/* Moves the clock to the next event, and carries out this event.  Returns false if
+/* Advances the clock to the next event, and processes the event.  Returns false if
  * there is none. */
 bool rr_sim_step(struct rr_sim_world *);
 /* Carries out all events up to @t, and moves the clock to @t. */
