@@ -114,7 +114,7 @@ int ask_tcp_connect(struct nfsd *r)
 
 int ask_tcp_mount(struct nfsd *r, int fd, const char *path)
 {
-	enum { MNT = 1, SYSTEM_ERR = 5, WORDS = 256 };
+	enum { MNT = 1, WORDS = 256 };
 	size_t len = strlen(path), n = 9, bytes;
 	uint32_t call[WORDS] = {
 	        0, 77, 0, 2, RPCRDMA_MOUNT_PROGRAM, 3, MNT, RPCRDMA_AUTH_SYS};
