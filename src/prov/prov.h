@@ -2,12 +2,12 @@
 /*
  * The provider contract: RDMA as the rest of the library sees it.
  *
- * A provider makes endpoints.  An endpoint is one reliable connection (an RC queue
+ * A provider creates endpoints.  An endpoint is one reliable connection (an RC queue
  * pair, an iWARP stream, or a simulated pipe) with its own protection domain and
  * completion queue.  prov/sim is the reference implementation of this contract, and
  * tests/prov tests every provider against it.
  *
- * Life of an endpoint: connect or accept, RR_WC_CONNECTED, posts and completions,
+ * An endpoint's life: connect or accept, RR_WC_CONNECTED, posts and completions,
  * disconnect, RR_WC_DISCONNECTED, destroy.
  *
  * Every provider gives its caller eight guarantees.
@@ -27,12 +27,12 @@
  *  4. Local memory.  When a Send, Write or Read completes, the caller may reuse the
  *     memory.  The completion of a Send or Write does not mean that the peer has
  *     the data.
- *  5. Regions.  The peer can access a region from the return of register_mem until
+ *  5. Regions.  The peer can access a region from the time register_mem returns until
  *     the region is invalidated or the connection ends.  (A device may grant access
- *     later, but before it sends the next Send.)  The end of access is reported by
- *     RR_WC_INVALIDATE or, if the peer invalidated the region by Send With Invalidate,
- *     in the completion of the Receive.  A handle is valid on one
- *     endpoint only, is hard to guess, and is not used again soon.
+ *     later, but before it sends the next Send.)  RR_WC_INVALIDATE reports the end of
+ *     access.  If the peer invalidated the region by Send With Invalidate, the
+ *     completion of the Receive reports it instead.  A handle is valid on one endpoint
+ *     only, is hard to guess, and is not used again soon.
  *  6. Progress.  A provider may delay posts until flush, and the caller flushes after
  *     each batch.  A post waits for nothing but the next flush and the network, with
  *     one exception: on iWARP without an RTR message, a server's posts wait for the
@@ -49,14 +49,14 @@
  * -ETIMEDOUT, -EPROTO or another suitable errno in other cases.
  *
  * Devices do not report every event, so the verbs provider cannot give all of these
- * guarantees.  tests/prov/rig.h lists the exceptions; the test suite checks everything
- * else.
+ * guarantees.  The exceptions, which tests/prov/rig.h also lists, are the following;
+ * the test suite checks everything else.
  *  - The status may be 0 although the peer misused the connection or vanished.  When
  *    a process dies, its kernel disconnects in an orderly way; only the sender learns
  *    of a Send without a Receive; siw reports neither an invalid handle nor a
  *    Terminate.
  *  - The device chooses the handles.
- *  - Octets that the peer transferred by RDMA Read or Write are not counted.
+ *  - The provider does not count octets that the peer transfers by RDMA Read or Write.
  *  - siw lets a peer read every region whose handle the peer knows.  siw is only for
  *    tests.
  *
@@ -95,7 +95,7 @@ struct rr_wc {
 	int status;          /* 0 or a negative errno */
 	uint64_t token;      /* as passed to the post; 0 for CONNECTED, DISCONNECTED */
 	uint32_t len;        /* RECV: octets received */
-	bool invalidated;    /* RECV: a Send With Invalidate ended one of our regions */
+	bool invalidated;    /* RECV: a Send With Invalidate invalidated our region */
 	uint32_t inv_handle; /* RECV: the handle of the invalidated region */
 };
 
@@ -104,11 +104,11 @@ struct rr_region {
 	uint64_t offset; /* address of the first octet, for rdma_offset */
 };
 
-/* Limits of an endpoint, known from RR_WC_CONNECTED on. */
+/* An endpoint's limits, known from RR_WC_CONNECTED on. */
 struct rr_prov_limits {
 	uint32_t max_recv; /* Receives that may be posted at a time */
 	uint32_t max_send; /* Sends, Writes and Reads that may be outstanding */
-	uint32_t max_ord;  /* RDMA Reads in progress; the provider queues others */
+	uint32_t max_ord;  /* RDMA Reads in progress; the provider queues more */
 	uint32_t max_msg;  /* octets of one Read or Write */
 	/* The peer can invalidate our regions by Send With Invalidate.  Only the peer
 	 * knows whether we can invalidate the peer's regions. */
@@ -120,7 +120,7 @@ struct rr_prov_counters {
 	uint64_t sends, recvs, reads, writes;
 	uint64_t registrations, local_invalidations, remote_invalidations;
 	uint64_t bytes_sent, bytes_received; /* on the wire, if known to the provider */
-	uint64_t syscalls;                   /* to transfer data, without set-up */
+	uint64_t syscalls;                   /* to transfer data, excluding set-up */
 };
 
 /* Memory that stays mapped as long as the endpoint exists.  A device may keep it
@@ -137,10 +137,10 @@ struct rr_prov_memory {
 struct rr_prov_config {
 	const struct rr_trace_sink *trace; /* lent until destroy; may be NULL */
 	uint32_t conn_id;                  /* for traces */
-	const char *options;  /* of the provider, "key=number,..."; NULL: defaults */
+	const char *options;  /* provider options, "key=number,..."; NULL: defaults */
 	rr_time handshake_ns; /* time limit of connection set-up; 0: 10 s */
 	struct rr_prov_memory memory; /* block NULL: no memory is known to be stable */
-	uint32_t recvs;               /* most Receives posted at a time; 0: not known */
+	uint32_t recvs;               /* limit on posted Receives; 0: unknown */
 	void *instance;               /* sim: its struct rr_sim_world; others: NULL */
 };
 
@@ -181,8 +181,8 @@ struct rr_prov_ops {
 	              struct rr_ep **ret);
 	void (*listener_close)(struct rr_prov_listener *);
 
-	/* The post functions.  The gather list @sge is borrowed; the memory in the list
-	 * is lent until the completion.  A post returns -ENOTCONN before
+	/* The post functions.  The gather list @sge is lent for the call only, the
+	 * memory that it lists until the completion.  A post returns -ENOTCONN before
 	 * RR_WC_CONNECTED (except post_recv, which may be called at once) and after the
 	 * connection has ended, -ENOBUFS if a queue is full, -EINVAL if there are more
 	 * than RR_PROV_MAX_SGE pieces, or -EMSGSIZE if their length exceeds max_msg. */
@@ -210,7 +210,8 @@ struct rr_prov_ops {
 	 * progress when the descriptor is ready, when deadline() has passed, and after
 	 * flush returned -EAGAIN. */
 	void (*progress)(struct rr_ep *, rr_time now);
-	/* Moves up to @max completions, oldest first, to @wc.  Returns their number. */
+	/* Moves up to @max completions, oldest first, to @wc.  Returns the number
+	 * moved. */
 	unsigned (*poll)(struct rr_ep *, struct rr_wc *wc, unsigned max);
 	/* For epoll: the descriptor (-1 if there is none, as in sim), and the events
 	 * to wait for now. */

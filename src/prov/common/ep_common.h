@@ -23,7 +23,7 @@ struct rr_ep_common {
 	const struct rr_trace_sink *trace;
 	uint32_t conn_id;
 	rr_time now;        /* latest time passed by the caller */
-	rr_time deadline;   /* of set-up, or of an orderly disconnect */
+	rr_time deadline;   /* deadline of set-up or of an orderly disconnect */
 	rr_time end_limit;  /* upper bound on the deadline of a disconnect */
 	struct rr_ring out; /* completions for poll (struct rr_wc) */
 	struct rr_prov_counters count;
@@ -48,7 +48,7 @@ void rr_ep_common_fini(struct rr_ep_common *c);
 
 /* ---- posts and completions ---- */
 
-/* Reserves space for the completions of @pending operations, RR_WC_CONNECTED and
+/* Reserves space for @pending completions of operations, plus RR_WC_CONNECTED and
  * RR_WC_DISCONNECTED.  Returns 0 or -ENOMEM. */
 RR_MUST_CHECK static inline int rr_ep_reserve(struct rr_ep_common *c, uint32_t pending)
 {
@@ -109,7 +109,7 @@ void rr_ep_counters(const struct rr_ep *ep, struct rr_prov_counters *ret);
 int rr_ep_peer_addr(const struct rr_ep *ep, struct sockaddr_storage *ret);
 const char *rr_ep_reason(const struct rr_ep *ep);
 
-/* Copies an address.  Returns -ENOTCONN if it is not set. */
+/* Copies an address.  Returns -ENOTCONN if @from is not set. */
 RR_MUST_CHECK int rr_ep_copy_addr(const struct sockaddr_storage *from,
                                   struct sockaddr_storage *ret);
 

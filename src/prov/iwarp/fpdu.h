@@ -44,7 +44,7 @@ struct rr_framer {
 	uint32_t pos; /* octets since the last marker position (markers only) */
 };
 
-/* Encodes one FPDU.  Its ULPDU consists of the @n pieces of @v, @len octets in total.
+/* Encodes one FPDU.  Its ULPDU consists of the @n pieces in @v, @len octets in total.
  * @dst must have space for rr_fpdu_marked_size(@len) octets.  Returns the size of the
  * FPDU. */
 size_t rr_fpdu_put(struct rr_framer *f, void *dst, const struct iovec *v, unsigned n,

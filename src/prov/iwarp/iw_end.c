@@ -12,9 +12,9 @@
  * then ends as above.  After a Terminate from the peer nothing more is sent.  A lost
  * connection enters DEAD at once.
  *
- * Invariants: only the first reason is kept.  DEAD is entered once, completes every
- * post with -ECANCELED, and adds RR_WC_DISCONNECTED last.  From then on, the caller's
- * memory is not accessed.
+ * Invariants: only the first reason is kept.  An endpoint enters DEAD once; this
+ * completes every post with -ECANCELED, and adds RR_WC_DISCONNECTED last.  From then
+ * on, the caller's memory is not accessed.
  */
 #include <string.h>
 

@@ -358,10 +358,11 @@ static void drop_idle_buffers(struct rr_iw_ep *ep)
 
 /*
  * Wakes up a responder that may be asleep.  If the first FPDU arrives before Linux's
- * siw watches its socket, siw does not notice the FPDU until more octets arrive.  With
- * a quick client this happens often.  Therefore an initiator that has sent its first
- * FPDU and received none sends a zero-length RDMA Write ("kick"), up to RR_IW_KICKS
- * times.  The responder does not check a zero-length Write.  [RFC 5041 §4.1]
+ * siw starts to watch its socket, siw does not notice the FPDU until more octets
+ * arrive.  With a quick client this happens often.  Therefore an initiator that has
+ * sent its first FPDU and received none sends a zero-length RDMA Write ("kick"), up to
+ * RR_IW_KICKS times.  The responder does not check a zero-length Write.
+ * [RFC 5041 §4.1]
  */
 static void kick_responder(struct rr_iw_ep *ep)
 {
@@ -484,9 +485,9 @@ static rr_time iw_deadline(const struct rr_ep *base)
 }
 
 /*
- * Handles a disconnect before the Reply has arrived: the connection ends after the
- * Reply.  An RTR message may have to be sent first, and siw mistakes a close at this
- * moment for a close of its listener.
+ * Postpones a disconnect until the Reply has arrived, because an RTR message may have
+ * to be sent first, and because siw mistakes an earlier close for a close of its
+ * listener.
  */
 static void leave_after_reply(struct rr_iw_ep *ep)
 {

@@ -27,9 +27,9 @@
 #define RR_IW_MAX_RECV 4096
 #define RR_IW_MAX_SEND 4096
 #define RR_IW_QUIET_NS RR_SEC(2) /* idle time after which the buffers are freed */
-#define RR_IW_KICK_NS  RR_MS(5)  /* time before the first kick; times 4 for each next */
+#define RR_IW_KICK_NS  RR_MS(5)  /* delay of the first kick; times 4 for each more */
 #define RR_IW_KICKS    5         /* maximum number of kicks; see kick_responder() */
-#define RR_IW_PARTING  2         /* number of kicks after which a disconnect goes on */
+#define RR_IW_PARTING  2         /* number of kicks after which a disconnect proceeds */
 
 #define RR_IW_STATES(X)                                                                \
 	X(CONNECT, "TCP connection on its way")                                        \
@@ -58,7 +58,7 @@ struct rr_iw_wr {
 	enum rr_post_kind kind;
 	uint32_t nsge;
 	uint32_t sge;    /* sequence number of its first element in sges */
-	uint32_t handle; /* peer's handle; Send: the one to invalidate, or 0 */
+	uint32_t handle; /* peer's handle; Send: handle to invalidate, or 0 */
 	uint32_t len;
 	uint64_t offset;
 	uint64_t token;
@@ -78,11 +78,12 @@ struct rr_iw_read {
 	uint32_t stag;
 	uint32_t done;
 	bool rtr;     /* it is the RTR message, not posted by the caller */
-	bool empty;   /* zero-length: not sent ... */
-	uint64_t end; /* ... and complete when this stream position is written */
+	bool empty;   /* zero-length: not sent; see @end */
+	uint64_t end; /* @empty: the Read completes when this position is written */
 };
 
-/* An RDMA Read by the peer.  @ddp is the received header, for a Terminate. */
+/* An RDMA Read by the peer.  @ddp is the received DDP header, in case a Terminate must
+ * include it. */
 struct rr_iw_resp {
 	struct rr_read_request req;
 	uint8_t ddp[RR_DDP_UNTAGGED];
@@ -91,11 +92,11 @@ struct rr_iw_resp {
 #define RR_IW_TX_IOV   256
 #define RR_IW_TX_STAGE 32768
 
-/* Framed octets to be sent, as pieces @v in order.  The stage contains headers,
+/* Framed octets to be sent: the pieces @v, in sequence.  The stage contains headers,
  * trailers and small payload; it is reused when all pieces have been sent. */
 struct rr_iw_txbuf {
 	struct iovec v[RR_IW_TX_IOV];
-	uint32_t stag[RR_IW_TX_IOV]; /* the region that contains the piece, or 0 */
+	uint32_t stag[RR_IW_TX_IOV]; /* STag of each piece's region, or 0 */
 	uint8_t stage[RR_IW_TX_STAGE];
 };
 
@@ -108,10 +109,10 @@ enum rr_iw_source { RR_IW_NONE, RR_IW_WR, RR_IW_RESP };
 
 struct rr_iw_tx {
 	struct rr_iw_txbuf *buf;
-	unsigned head, tail; /* unsent pieces in buf->v */
+	unsigned head, tail; /* range of unsent pieces in buf->v */
 	uint32_t stage_used;
 	bool blocked; /* unsent octets wait until the socket is writable */
-	bool open;    /* FPDUs may be sent; responder: a valid one has arrived */
+	bool open;    /* FPDUs may be sent; responder: after the first valid FPDU */
 	bool rtr;     /* the RTR message must be framed first */
 	bool kick;    /* a kick must be framed; see kick_responder() */
 	bool term;    /* a Terminate must be framed */
@@ -119,12 +120,12 @@ struct rr_iw_tx {
 	uint64_t framed, sent; /* octets framed and sent so far: stream positions */
 	struct rr_framer framer;
 	uint32_t ulpdu_max;
-	uint32_t msn[RR_QN_COUNT]; /* of the next message in each queue */
+	uint32_t msn[RR_QN_COUNT]; /* number of the next message in each queue */
 	/* The message being segmented. */
 	enum rr_iw_source source;
-	uint32_t done;         /* its payload octets framed so far */
+	uint32_t done;         /* the message's payload octets framed so far */
 	uint32_t sge, sge_off; /* position in the work request's gather list */
-	bool resp_turn;        /* a Read Response, if there is one, is next */
+	bool resp_turn;        /* a Read Response is next, if there is one */
 	uint32_t term_len;
 	uint8_t term_body[RR_TERM_MAX];
 	struct rr_iw_copy *copies;
@@ -140,7 +141,7 @@ struct rr_iw_rx {
 	uint32_t share;  /* number of frames that this call may still handle */
 	uint32_t idle;   /* zero-length messages since the last Send */
 	bool rtr_send;   /* a leading zero-length Send is the RTR message */
-	uint32_t msn[RR_QN_COUNT]; /* of the next message expected in each queue */
+	uint32_t msn[RR_QN_COUNT]; /* number of the message expected next, by queue */
 	uint32_t send_done;        /* octets of the current Send received so far */
 	/* The segment whose payload is being received directly into its destination. */
 	bool direct;
@@ -158,7 +159,7 @@ struct rr_iw_ep {
 	rr_time quiet;   /* time at which idle buffers are freed */
 	rr_time kick_at; /* initiator: time of the next kick */
 	unsigned kicks;  /* planned or sent so far */
-	bool leaving;    /* initiator: disconnect when the Reply has arrived */
+	bool leaving;    /* initiator: disconnects when the Reply has arrived */
 	uint64_t setup_received, setup_sent; /* octets, before the first FPDU */
 	struct rr_iwarp_opts opts;
 	struct rr_mpa_agreement agreed;
@@ -169,8 +170,8 @@ struct rr_iw_ep {
 	struct rr_ring rq;    /* struct rr_iw_recv: the receive queue */
 	struct rr_ring reads; /* struct rr_iw_read: Reads by the caller, in progress */
 	struct rr_ring resps; /* struct rr_iw_resp: Reads by the peer, to be answered */
-	uint32_t sq_framed;   /* number of sq's first elements that are framed */
-	uint32_t sq_reads;    /* number of Reads among them, which are also in @reads */
+	uint32_t sq_framed;   /* number of framed elements, at the head of sq */
+	uint32_t sq_reads;    /* number of framed Reads in sq, also in @reads */
 	uint32_t sge_first;   /* sequence number of the first element in sges */
 	struct rr_stags stags;
 	struct rr_iw_tx tx;

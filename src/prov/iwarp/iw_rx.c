@@ -5,7 +5,7 @@
  * Normal path: reads fill a bounce buffer, which has space for the largest FPDU.  When
  * an FPDU is complete, its CRC is checked, then its headers; then its payload is copied
  * to its destination.  If most of a large segment is still missing, one read places the
- * payload directly and the octets after the payload in the bounce buffer.  The CRC is
+ * payload directly, and puts the octets after it into the bounce buffer.  The CRC is
  * then computed over the placed memory, before the segment is delivered.
  *
  * The frames and the octets that one call handles are both limited, because a frame of
@@ -29,8 +29,8 @@
 
 #define SETUP_CAP  1024u
 #define BOUNCE_CAP (72u << 10)
-#define DIRECT_MIN 4096u /* missing octets from which a segment is placed directly */
-#define TAIL_CAP   512u  /* octets to read past a segment that is not the last */
+#define DIRECT_MIN 4096u /* minimum of missing octets for direct placement */
+#define TAIL_CAP   512u  /* octets to read past a message's segments but the last */
 #define TURN_MAX   (1u << 20) /* limit on octets read in one call */
 #define TURN_STEPS 256u       /* limit on frames handled in one call */
 #define IDLE_MAX   4096u      /* limit on zero-length messages between two Sends */
@@ -388,8 +388,8 @@ static bool check_crc(struct rr_iw_ep *ep, uint32_t crc, const uint8_t *wire)
 	return true;
 }
 
-/* Parses the DDP header of a ULPDU of @len octets, of which @have have arrived.
- * Returns false if there is no complete header. */
+/* Parses the DDP header of a ULPDU of @len octets, @have of which have arrived.
+ * Returns false if the header is incomplete. */
 static bool parse_segment(const uint8_t *ulpdu, uint32_t have, uint32_t len,
                           struct rx_seg *ret)
 {
@@ -477,8 +477,8 @@ static struct rx_seg make_direct_seg(const struct rr_iw_rx *rx)
 	};
 }
 
-/* Looks up again the destination of the rest of the segment.  Returns NULL if the
- * connection has ended. */
+/* Looks up the destination of the segment's remaining octets again.  Returns NULL if
+ * the connection has ended. */
 static uint8_t *find_direct_place(struct rr_iw_ep *ep)
 {
 	struct rr_iw_rx *rx = &ep->rx;
@@ -595,8 +595,8 @@ void rr_iw_rx_quiet(struct rr_iw_ep *ep)
 	rx->cap = rx->off = rx->end = 0;
 }
 
-/* Sets the destinations of the next read.  Returns their number, or 0 if the connection
- * has ended. */
+/* Sets the destinations of the next read.  Returns the number of destinations, or 0 if
+ * the connection has ended. */
 static unsigned aim_read(struct rr_iw_ep *ep, struct iovec v[2])
 {
 	struct rr_iw_rx *rx = &ep->rx;

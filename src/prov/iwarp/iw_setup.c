@@ -126,7 +126,7 @@ static void handle_reply_frame(struct rr_iw_ep *ep, const struct rr_mpa_frame *f
 		return;
 	}
 	ep->tx.open = true;
-	ep->tx.rtr = ep->agreed.rtr != 0; /* even before a Terminate */
+	ep->tx.rtr = ep->agreed.rtr != 0; /* precedes even a Terminate */
 	if (rc) {
 		rr_iw_tx_start(ep);
 		ep->state = RR_IW_READY;

@@ -26,7 +26,7 @@
 #include "prov/iwarp/crc.h"
 #include "prov/iwarp/iw_ep.h"
 
-#define AHEAD        (128u << 10) /* framed, unsent octets: fits in the CPU cache */
+#define AHEAD        (128u << 10) /* limit on framed, unsent octets: fits in cache */
 #define COPY_MAX     256u         /* largest payload piece copied to the stage */
 #define TURN_MAX     (1u << 20)   /* limit on the octets written in one call */
 #define ULPDU_MARKED 8192u        /* largest ULPDU with markers; all of it is copied */
@@ -52,7 +52,8 @@ static void add_tx_piece(struct rr_iw_tx *tx, const void *p, size_t len, uint32_
 	tx->buf->v[tx->tail++] = (struct iovec){(void *)(uintptr_t)p, len};
 }
 
-/* Appends @len octets of the stage as a piece.  Returns the octets, to be filled in. */
+/* Appends @len octets of the stage as a piece.  Returns their address; the caller fills
+ * them in. */
 static uint8_t *stage_octets(struct rr_iw_tx *tx, size_t len)
 {
 	uint8_t *p = tx->buf->stage + tx->stage_used;
@@ -499,8 +500,8 @@ static bool has_waiting_wr(const struct rr_iw_ep *ep)
 	return ep->sq_framed < ep->sq.count;
 }
 
-/* Returns true if the next work request is a Read that must wait because ORD Reads are
- * in progress. */
+/* Returns true if the next work request is a Read that must wait because as many Reads
+ * as ORD allows are in progress. */
 static bool is_read_stalled(const struct rr_iw_ep *ep)
 {
 	const struct rr_iw_wr *wr = rr_ring_at(&ep->sq, ep->sq_framed);
@@ -599,7 +600,7 @@ static void complete_written(struct rr_iw_ep *ep)
 
 		if (wr->end > ep->tx.sent)
 			return;
-		if (wr->kind == RR_POST_READ) /* completes when its data is placed */
+		if (wr->kind == RR_POST_READ) /* completes when data is placed */
 			ep->sq_reads--;
 		else
 			rr_ep_complete(&ep->base,

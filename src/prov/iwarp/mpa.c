@@ -20,8 +20,8 @@
 #define FLAG_R 0x20
 #define FLAG_S 0x10
 
-#define WORD_HI  0x8000 /* A in the first word, C in the second */
-#define WORD_LO  0x4000 /* B in the first word, D in the second */
+#define WORD_HI  0x8000 /* flag A in the first word, C in the second */
+#define WORD_LO  0x4000 /* flag B in the first word, D in the second */
 #define WORD_NUM 0x3fff
 
 static const char key_request[16] = "MPA ID Req Frame";

@@ -55,8 +55,8 @@ struct rr_mpa_agreement {
 /* Writes the frame.  Returns its length, or -EMSGSIZE if it does not fit. */
 RR_MUST_CHECK ssize_t rr_mpa_put(void *dst, size_t size, const struct rr_mpa_frame *f);
 
-/* Reads a Reply (or Request) at @src.  Returns its length, -EAGAIN if it is valid so
- * far but incomplete, or -EPROTO if it is malformed. */
+/* Reads a Reply or, if @reply is false, a Request at @src.  Returns its length, -EAGAIN
+ * if it is valid so far but incomplete, or -EPROTO if it is malformed. */
 RR_MUST_CHECK ssize_t rr_mpa_get(const void *src, size_t len, bool reply,
                                  struct rr_mpa_frame *ret);
 

@@ -15,11 +15,11 @@
 #include "base/base.h"
 
 #define RR_STAGS_MAX   65536
-#define RR_STAG_SECRET 16 /* octets of a table's two keys */
+#define RR_STAG_SECRET 16 /* size of a table's two keys, in octets */
 
 enum rr_stag_kind {
 	RR_STAG_FREE,
-	RR_STAG_REGION, /* a registered region; @access has the peer's rights */
+	RR_STAG_REGION, /* a registered region; @access: the peer's rights */
 	RR_STAG_SINK,   /* data sink of one of our RDMA Reads */
 };
 

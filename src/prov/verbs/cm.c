@@ -60,7 +60,7 @@ static bool next_cm_event(const struct rr_rdma_lib *lib, struct rdma_event_chann
 	p = &e->param.conn;
 	*ret = (struct cm_event){
 	        .type = e->event,
-	        /* the kernel's errno, or -1 with librdmacm's in errno */
+	        /* the kernel's errno, or -1 if librdmacm has set errno */
 	        .status = e->status == -1 ? rr_vb_error(-1) : e->status,
 	        .id = e->id,
 	        .ird = p->responder_resources,
@@ -197,7 +197,7 @@ int rr_vb_connect(const struct rr_prov_config *cfg, const struct sockaddr *sa,
 	if (sa_len > sizeof(to))
 		return -EINVAL;
 	memcpy(&to, sa, sa_len);
-	rr_vb_dev_sweep(); /* a removed device that is still open hides its successor */
+	rr_vb_dev_sweep(); /* an open, removed device hides its replacement */
 	rc = rr_vb_new(cfg, priv, priv_len, now, &ep);
 	if (rc)
 		return rc;
@@ -513,7 +513,7 @@ static int take_request(struct rr_prov_listener *l, const struct cm_event *e,
 	         RR_VB_CALLED, 0);
 	(void)l->lib->rdma_reject(e->id, NULL, 0); /* best effort */
 	if (ep && ep->id) {
-		ep->state = RR_VB_RESOLVE; /* there is no connection to end */
+		ep->state = RR_VB_RESOLVE; /* there is no connection yet */
 		rr_vb_dead(ep);
 	} else {
 		(void)l->lib->rdma_destroy_id(e->id);

@@ -14,10 +14,11 @@
  * removal while a process has the device open.  librdmacm closes a removed device only
  * when it sees another one.  So an unused device that was removed is closed
  * without librdmacm's knowledge: its descriptors are replaced by inert ones, which
- * librdmacm can still use and close.  sweep_registry() does so when an endpoint
- * releases its device, at each connect and listen, and when the kernel reports a
- * removal (removals.h).  A listener makes librdmacm open the device as well.
- * kernel_query.h finds the device that serves an address without opening it.
+ * librdmacm can still use and close.  sweep_registry() closes such devices when an
+ * endpoint releases its device, at each connect and listen, and when the kernel reports
+ * a removal (removals.h).  A listener also makes librdmacm open the device.  The
+ * functions in kernel_query.h find the device that serves an address without opening
+ * it.
  */
 #define _GNU_SOURCE /* dup3 */
 #include <fcntl.h>
@@ -53,7 +54,7 @@ static int new_dev(struct ibv_context *ctx, struct rr_vb_dev **ret)
 		return -ENOMEM;
 	rc = fstat(ctx->cmd_fd, &d->node) ? -errno : 0;
 	if (!rc && d->node.st_rdev == NOWHERE)
-		rc = -ENODEV; /* detach_descriptors() has replaced it */
+		rc = -ENODEV; /* the descriptor is from detach_descriptors() */
 	if (!rc)
 		rc = -pthread_mutex_init(&d->lock, NULL);
 	if (rc) {
@@ -128,7 +129,8 @@ static bool was_removed(const struct rr_vb_dev *d)
 }
 
 /* Replaces the device's descriptors by /dev/null and an eventfd that is never readable.
- * Fails only if the process has no free descriptor; the next sweep tries again. */
+ * Returns false only if the process has no free descriptor; the next sweep tries
+ * again. */
 static bool detach_descriptors(const struct rr_vb_dev *d)
 {
 	int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -195,7 +197,7 @@ void rr_vb_dev_note(struct ibv_context *ctx)
 	struct rr_vb_dev *d;
 
 	pthread_mutex_lock(&registry_lock);
-	(void)!find_dev(ctx, &d); /* out of memory: its next user adds it */
+	(void)!find_dev(ctx, &d); /* if out of memory, the next endpoint adds it */
 	pthread_mutex_unlock(&registry_lock);
 }
 
@@ -237,7 +239,7 @@ void rr_vb_dev_put(struct rr_vb_ep *ep)
 }
 
 /* Returns the status for connections that an event ends, or 0 if the event ends none.
- * Sets *ret_everybody if the event concerns all connections of the device. */
+ * Sets *ret_everybody if the event concerns all connections on the device. */
 static int map_async_event(enum ibv_event_type t, bool iwarp, bool *ret_everybody)
 {
 	*ret_everybody = t == IBV_EVENT_DEVICE_FATAL;

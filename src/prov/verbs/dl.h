@@ -88,9 +88,9 @@ const struct rr_rdma_lib *rr_rdma_lib(void);
  * loaded. */
 const char *rr_rdma_reason(void);
 
-/* Calls rdma_create_event_channel.  Returns 0 or a negative errno.  Returns -EACCES at
- * once, whereas librdmacm itself would wait five seconds for udev to change the
- * permissions. */
+/* Calls rdma_create_event_channel.  Returns 0 or a negative errno.  If permission is
+ * missing, returns -EACCES at once, whereas librdmacm itself would wait five seconds
+ * for udev to change the permissions. */
 RR_MUST_CHECK int rr_rdma_channel(const struct rr_rdma_lib *lib,
                                   struct rdma_event_channel **ret);
 

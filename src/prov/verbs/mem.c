@@ -26,7 +26,7 @@ void rr_vb_dereg(struct rr_vb_ep *ep, struct ibv_mr *mr)
 	if (!mr)
 		return;
 	ep->base.count.syscalls++;
-	/* fails only if the device was removed, and the registration with it */
+	/* fails only if the device was removed, along with the registration */
 	(void)ep->lib->ibv_dereg_mr(mr);
 }
 

@@ -88,8 +88,8 @@ static uint32_t choose_sq_depth(const struct rr_vb_ep *ep)
 	return RR_MIN(RR_MAX(2 * ep->recvs, 64u), (uint32_t)RR_VB_SQ);
 }
 
-/* Fails because the receive queue is too short: the caller would post a Receive for
- * each of its credits. */
+/* Sets a reason and returns -ENOBUFS: the device's receive queue has space for fewer
+ * Receives than the caller wants to post. */
 static int fail_too_few(struct rr_vb_ep *ep, const char *name)
 {
 	rr_ep_set_reason(&ep->base, -ENOBUFS,
@@ -191,7 +191,7 @@ void rr_vb_qp_error(struct rr_vb_ep *ep)
 {
 	struct ibv_qp_attr a = {.qp_state = IBV_QPS_ERR};
 
-	if (ep->qp) /* fails if it is in error already, or was never connected */
+	if (ep->qp) /* fails harmlessly if in error or never connected */
 		(void)ep->lib->ibv_modify_qp(ep->qp, &a, IBV_QP_STATE);
 }
 
@@ -199,7 +199,7 @@ void rr_vb_qp_close(struct rr_vb_ep *ep)
 {
 	if (ep->dev) {
 		pthread_mutex_lock(&ep->dev->lock);
-		rr_list_del(&ep->of_dev); /* no event is recorded in it afterwards */
+		rr_list_del(&ep->of_dev); /* afterwards, no event is recorded in @ep */
 		pthread_mutex_unlock(&ep->dev->lock);
 	}
 	rr_vb_windows_fini(ep);

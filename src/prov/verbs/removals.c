@@ -32,7 +32,8 @@ int rr_verbs_watch_removals(void)
 }
 
 /* Returns true if the message reports the removal of an RDMA device, as in
- * "remove@/devices/.../infiniband_verbs/uverbs0".  Other strings follow. */
+ * "remove@/devices/.../infiniband_verbs/uverbs0".  Other strings follow in the
+ * message. */
 static bool is_removal(const char *m, size_t len)
 {
 	static const char what[] = "remove@", of[] = "/infiniband_verbs/";

@@ -41,7 +41,8 @@ static bool is_target_filled(const struct rr_test_pair *t, uint8_t octet)
 	return true;
 }
 
-/* Binds the window by a work request of its owner, as the provider does. */
+/* Binds the window by a work request on the owner's queue pair, as the provider
+ * does. */
 static int bind_window(struct rr_test_pair *t, struct ibv_mr *mr, unsigned access)
 {
 	struct ibv_send_wr wr = {.opcode = IBV_WR_BIND_MW};
@@ -162,7 +163,7 @@ static int send_to_owner(struct rr_test_pair *t, enum ibv_wr_opcode op,
 static int test_remote_invalidation(struct rr_test_pair *t, struct rr_verbs_caps *c)
 {
 	/* IBV_WC_IP_CSUM_OK has the value of the kernel's IB_WC_WITH_INVALIDATE, which
-	 * rxe of Linux 6.1 reports unconverted. */
+	 * rxe in Linux 6.1 reports unconverted. */
 	static const unsigned bits[] = {IBV_WC_WITH_INV, IBV_WC_IP_CSUM_OK};
 	unsigned plain, with;
 	int err = bind_window(t, t->mr, RIGHTS);

@@ -6,7 +6,7 @@
  * would let a peer write to memory that has been reused.
  *
  * The test connects two RC queue pairs of the device to each other
- * (self_test_pair.h) and binds a window of type 2.  It writes and reads through the
+ * (self_test_pair.h) and binds a type 2 window.  It writes and reads through the
  * window, and invalidates it by Send With Invalidate and by a local work request; each
  * time, a Write afterwards must fail and change nothing.  The same is required of a
  * Write to a window with read access only, with an earlier handle of the window, and
@@ -26,25 +26,26 @@ struct rr_verbs_caps {
 	/* The device's queue pairs are connected by TCP, so the data sink of a Read
 	 * needs remote write access. */
 	bool iwarp;
-	/* Windows of type 2 can be allocated and bound by a work request, carry RDMA
+	/* Type 2 windows can be allocated, can be bound by a work request, carry RDMA
 	 * Writes and Reads, and are closed by local and by remote invalidation; the
-	 * Receive's completion reports a remote invalidation and the R_key.  Without
-	 * windows, regions are registrations, and ibv_dereg_mr ends access to them. */
+	 * Receive's completion reports a remote invalidation and the R_key.  If false,
+	 * each region is a memory registration of its own, and ibv_dereg_mr ends access
+	 * to it. */
 	bool windows;
-	/* The device enforces a window's bounds.  If it does not (rxe of Linux 6.1),
+	/* The device enforces a window's bounds.  If it does not (rxe in Linux 6.1),
 	 * the peer can access the entire registration to which the window is bound.
 	 * Each registration must then cover only the window's octets. */
 	bool window_bounds;
 	/* The bit of a Receive's wc_flags that makes wc.invalidated_rkey valid:
-	 * IBV_WC_WITH_INV, according to the documentation.  Not used without
-	 * windows. */
+	 * IBV_WC_WITH_INV, according to the documentation.  Not used if @windows is
+	 * false. */
 	unsigned with_inv;
 	char text[96]; /* the result as text for users */
 };
 
 /*
- * Not tested, because it may crash the machine: rxe of Linux 6.1 dereferences a
- * null pointer when an unbound window is invalidated.  So the provider posts no local
+ * The test does not invalidate an unbound window, because that may crash the machine:
+ * rxe in Linux 6.1 dereferences a null pointer.  So the provider posts no local
  * invalidation of a window that the peer has already invalidated.
  */
 

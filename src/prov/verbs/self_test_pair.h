@@ -11,7 +11,7 @@
 /* Offsets of areas of TEST_LEN octets in the pair's page of memory. */
 enum {
 	TEST_LEN = 64,
-	TEST_TARGET = 0x400, /* memory that the window opens */
+	TEST_TARGET = 0x400, /* memory to which the window gives access */
 	TEST_SOURCE = 0x800, /* data of Writes and Sends */
 	TEST_SINK = 0xc00,   /* destination of Reads and Receives */
 	TEST_BYTES = 0x1000,
@@ -35,7 +35,7 @@ struct rr_test_pair {
 	struct ibv_mw *mw;
 };
 
-/* Opens the device, and creates all objects but the queue pairs and the window.
+/* Opens the device, and creates all objects except the queue pairs and the window.
  * Returns -EAGAIN if no port is up, or another error.  The caller must always call
  * rr_test_pair_fini, even after an error. */
 int rr_test_pair_init(struct rr_test_pair *, const struct rr_rdma_lib *,

@@ -13,9 +13,9 @@
  * stream looks the same, so the connection manager is given RR_VB_LOSS_NS to report the
  * close.
  *
- * Invariants: only the first reason is kept.  DEAD is entered once, completes every
- * post with -ECANCELED, and adds RR_WC_DISCONNECTED last.  By then, the queue pair and
- * all registrations have been destroyed, so no memory is accessed.
+ * Invariants: only the first reason is kept.  An endpoint enters DEAD once; this
+ * completes every post with -ECANCELED, and adds RR_WC_DISCONNECTED last.  By then, the
+ * queue pair and all registrations have been destroyed, so no memory is accessed.
  */
 #include <sys/epoll.h>
 
@@ -47,8 +47,8 @@ static void end_connection(struct rr_vb_ep *ep)
 	rr_vb_dead(ep);
 }
 
-/* Returns true if the device may have reported an event.  It is not queried during
- * normal data transfer. */
+/* Returns true if the device may have reported an event.  The device is not queried
+ * during normal data transfer. */
 static bool must_ask_device(const struct rr_vb_ep *ep)
 {
 	return ep->dev_ready || ep->flushed ||
@@ -93,7 +93,7 @@ void rr_vb_peer_closed(struct rr_vb_ep *ep, int status)
 	const char *text = NULL;
 	int event;
 
-	rr_vb_cq_poll(ep); /* completions before the disconnect */
+	rr_vb_cq_poll(ep); /* completions that precede the disconnect */
 	event = ep->base.ended ? 0 : rr_vb_dev_events(ep, &text);
 	if (event)
 		rr_ep_set_reason(&ep->base, event,
@@ -151,7 +151,7 @@ void rr_vb_dead(struct rr_vb_ep *ep)
 	ep->base.deadline = ep->loss_at = RR_TIME_NEVER;
 	rr_ep_set_reason(&ep->base, -ECONNRESET, "connection lost");
 	rr_vb_qp_error(ep);
-	rr_vb_cq_poll(ep); /* completions before the error state */
+	rr_vb_cq_poll(ep); /* completions that precede the error */
 	rr_vb_qp_close(ep);
 	flush_ops(ep, &ep->reads);
 	flush_ops(ep, &ep->sent);

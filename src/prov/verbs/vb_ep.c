@@ -95,7 +95,7 @@ void rr_vb_free(struct rr_vb_ep *ep)
 	rr_ring_fini(&ep->rq);
 	if (ep->id)
 		(void)ep->lib->rdma_destroy_id(ep->id);
-	rr_vb_dev_put(ep); /* after the id, which uses the device */
+	rr_vb_dev_put(ep); /* after destroying the id, which uses the device */
 	if (ep->channel)
 		ep->lib->rdma_destroy_event_channel(ep->channel);
 	if (ep->epfd >= 0)
@@ -271,7 +271,7 @@ static rr_time vb_deadline(const struct rr_ep *base)
 	const struct rr_vb_ep *ep = rr_vb_of(base);
 
 	if (ep->base.out.count || ep->state == RR_VB_CALLED)
-		return ep->base.now; /* for these, no descriptor gets ready */
+		return ep->base.now; /* no descriptor becomes ready in these cases */
 	return RR_MIN(ep->base.deadline, ep->loss_at);
 }
 

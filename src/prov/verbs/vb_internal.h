@@ -35,7 +35,7 @@
 #define RR_VB_BOUNCE   65536 /* octets of the bounce ring */
 #define RR_VB_SMALL    4096  /* largest piece that is copied, not registered */
 #define RR_VB_RETRY    6     /* retries if the peer sends no acknowledgement */
-#define RR_VB_RNR      7     /* retries if the peer has no Receive: unlimited [C3] */
+#define RR_VB_RNR      7     /* retries if the peer has no Receive; 7 = no limit [C3] */
 #define RR_VB_SQ       256   /* largest default depth of the send queue */
 #define RR_VB_RQ       1024  /* default depth of the receive queue */
 #define RR_VB_ROTATE   16    /* number of free windows below which none is reused */
@@ -83,13 +83,13 @@ struct rr_vb_op {
 	uint8_t kind;
 	uint8_t nsge;
 	uint32_t len;
-	uint32_t handle; /* peer's handle; Send: the one to invalidate, or 0 */
+	uint32_t handle; /* peer's handle; Send: handle to invalidate, or 0 */
 	uint32_t bounce; /* octets of the bounce ring to be freed */
 	uint32_t mrs;    /* number of registrations to undo */
-	uint32_t wrs;    /* number of its work requests */
+	uint32_t wrs;    /* number of the post's work requests */
 	uint64_t offset;
 	uint64_t token;
-	uint64_t last; /* sequence number of its last work request; 0: none */
+	uint64_t last; /* number of the post's last work request; 0: none */
 	int status;    /* error of a Read that was never issued; otherwise 0 */
 	struct rr_vb_region *region; /* BIND, UNBIND */
 	void *copy; /* copy of a Send's pieces if not in the bounce ring, or NULL */
@@ -146,7 +146,7 @@ struct rr_vb_dev {
 	struct rr_vb_dev *next;
 	struct ibv_context *ctx;
 	unsigned refs;        /* number of endpoints; under registry_lock */
-	int cmd_fd, async_fd; /* of @ctx; may be closed while refs is 0 */
+	int cmd_fd, async_fd; /* descriptors of @ctx; may be closed while refs is 0 */
 	struct stat node;     /* of cmd_fd, to detect reuse of the number */
 	bool watched;         /* sysfs lists the device until its removal */
 	bool queried;         /* @attr and caps.iwarp are known */
@@ -169,7 +169,7 @@ struct rr_vb_ep {
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *id;
 	struct rr_vb_dev *dev;
-	struct rr_list of_dev; /* dev->lock protects it and writes of the next two */
+	struct rr_list of_dev; /* dev->lock protects it and writes to the next two */
 	atomic_int async;      /* negative errno for an asynchronous event, or 0 */
 	const char *async_text;
 	bool dev_ready; /* the device's descriptor was readable */
@@ -180,7 +180,7 @@ struct rr_vb_ep {
 	struct ibv_qp *qp;
 	bool armed;         /* the next completion makes @cc readable */
 	unsigned cq_events; /* number of events received but not acknowledged */
-	uint32_t recvs;     /* most Receives posted at a time; 0: not known */
+	uint32_t recvs;     /* limit on Receives posted at a time; 0: unknown */
 	uint32_t sq_depth, rq_depth, max_sge, max_inline;
 	uint32_t max_msg;
 	bool windows; /* regions are memory windows */
@@ -239,7 +239,7 @@ static inline int rr_vb_error(int rc)
 /* Reserves space for the completions of all posts and of @n more.  Returns 0 or
  * -ENOMEM. */
 RR_MUST_CHECK int rr_vb_reserve(struct rr_vb_ep *ep, uint32_t n);
-/* Creates an endpoint, as yet without a device. */
+/* Creates an endpoint that has no device yet. */
 RR_MUST_CHECK int rr_vb_new(const struct rr_prov_config *cfg, const void *priv,
                             size_t priv_len, rr_time now, struct rr_vb_ep **ret);
 void rr_vb_free(struct rr_vb_ep *ep);
@@ -287,8 +287,8 @@ void rr_vb_dev_note(struct ibv_context *ctx);
 void rr_vb_dev_put(struct rr_vb_ep *ep);
 /* Closes devices that were removed and that no endpoint uses. */
 void rr_vb_dev_sweep(void);
-/* Handles the device's events.  If one of them ends this endpoint's connection, returns
- * the negative errno for the event and stores its text; otherwise returns 0. */
+/* Handles the device's events.  If an event ends this endpoint's connection, returns
+ * the event's negative errno and stores its text; otherwise returns 0. */
 int rr_vb_dev_events(struct rr_vb_ep *ep, const char **ret_text);
 
 /* ---- vb_tx.c ---- */
@@ -331,8 +331,8 @@ int rr_vb_register(struct rr_ep *base, void *mem, size_t len, unsigned access,
 int rr_vb_invalidate(struct rr_ep *base, uint32_t handle, uint64_t token);
 /* Converts RR_ACCESS_* to IBV_ACCESS_*. */
 int rr_vb_rights(unsigned access);
-/* Closes a region that the peer has invalidated.  Returns false if @handle is not that
- * of an open region. */
+/* Closes a region that the peer has invalidated.  Returns false if no open region has
+ * @handle. */
 bool rr_vb_region_closed_by_peer(struct rr_vb_ep *ep, uint32_t handle);
 /* Closes a region whose UNBIND has completed. */
 void rr_vb_region_closed(struct rr_vb_ep *ep, struct rr_vb_region *r);
@@ -350,7 +350,7 @@ void rr_vb_drain(struct rr_vb_ep *ep);
 void rr_vb_end_step(struct rr_vb_ep *ep);
 /* Ends the connection if the device has reported its failure, or if a reason is set. */
 void rr_vb_check_end(struct rr_vb_ep *ep);
-/* Ends a connection that the peer has closed; @status is that of the event. */
+/* Ends a connection that the peer has closed; @status is the event's status. */
 void rr_vb_peer_closed(struct rr_vb_ep *ep, int status);
 /* Flushes all posts and adds the last completion. */
 void rr_vb_dead(struct rr_vb_ep *ep);

@@ -249,7 +249,7 @@ bool rr_vb_region_closed_by_peer(struct rr_vb_ep *ep, uint32_t handle)
 	if (!r || !r->mw)
 		return false;
 	if (r->state != RR_VB_OPEN) {
-		r->state = RR_VB_CLOSED; /* the UNBIND will complete it */
+		r->state = RR_VB_CLOSED; /* the pending UNBIND will close the region */
 		return false;
 	}
 	ep->base.count.remote_invalidations++;
@@ -265,7 +265,7 @@ void rr_vb_region_closed(struct rr_vb_ep *ep, struct rr_vb_region *r)
 void rr_vb_windows_fini(struct rr_vb_ep *ep)
 {
 	for (struct rr_vb_region *r = ep->regions.all; r; r = r->all) {
-		if (r->mw) /* fails only if the device was removed */
+		if (r->mw) /* ibv_dealloc_mw fails only if the device was removed */
 			(void)ibv_dealloc_mw(r->mw);
 		r->mw = NULL;
 	}

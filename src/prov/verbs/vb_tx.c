@@ -5,11 +5,11 @@
  * Normal path: a post waits in ep->wait until flush.  Then each post is added to a
  * chain as one work request (or several, for a Write with many pieces), and the chain
  * is posted to the device in one call.  Posts that exceed the device's queue wait for
- * completions.  Signaled are the last request of a chain, and all Reads, because their
- * data sinks may have to be deregistered.  A completion also covers the unsignaled
- * requests before it (wc.c).  On iWARP devices all requests are signaled: siw sends the
- * octets of an unsignaled request in place, and reports the request as done before TCP
- * has sent them.
+ * completions.  The last request of a chain is signaled, and so are all Reads, because
+ * their data sinks may have to be deregistered.  A completion also covers the
+ * unsignaled requests before it (wc.c).  On iWARP devices all requests are signaled:
+ * siw sends the octets of an unsignaled request in place, and reports the request as
+ * done before TCP has sent them.
  *
  * A small Send or Write is copied into the work request itself.  Otherwise, each piece
  * is in a stable block, in the bounce ring, or in memory registered for this operation.
@@ -127,7 +127,8 @@ static int place_piece(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *
 	return 0;
 }
 
-/* Copies the pieces of a Send into one, because a work request cannot have so many. */
+/* Copies the pieces of a Send into one, because a work request cannot have that many
+ * pieces. */
 static int copy_pieces(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s,
                        unsigned n)
 {
@@ -153,7 +154,7 @@ static int copy_pieces(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *
 	return 0;
 }
 
-/* Removes empty pieces.  Returns the number of remaining ones. */
+/* Removes empty pieces.  Returns the number of pieces that remain. */
 static unsigned drop_empty(struct rr_sge *s, unsigned n)
 {
 	unsigned k = 0;
@@ -276,7 +277,7 @@ static void issue_bind(struct rr_vb_ep *ep, struct rr_vb_op *op)
 
 /* Issues the invalidation of a window.  Does nothing if the peer has already
  * invalidated the window: invalidating a closed window makes a device end the
- * connection or do worse (self_test.h). */
+ * connection, or even crashes the machine (self_test.h). */
 static void issue_unbind(struct rr_vb_ep *ep, struct rr_vb_op *op)
 {
 	struct ibv_send_wr *wr;
@@ -330,11 +331,11 @@ static void issue_first(struct rr_vb_ep *ep)
 	rr_ring_pop(&ep->wait, 1);
 	rc = issue_op(ep, &op, s);
 	if (rc && op.kind == RR_VB_READ)
-		op.status = rc; /* only this Read fails, in order */
+		op.status = rc; /* only this Read fails, in its turn */
 	else if (rc)
-		op.last = UINT64_MAX; /* completed only by the flush */
+		op.last = UINT64_MAX; /* the operation completes only when flushed */
 	if (!op.last && !to->count && !ep->flushed)
-		rr_vb_op_done(ep, op, op.status); /* has no work request */
+		rr_vb_op_done(ep, op, op.status); /* it has no work request */
 	else
 		*(struct rr_vb_op *)rr_ring_push(to) = op;
 	if (op.last != UINT64_MAX)

@@ -3,7 +3,7 @@
  * The verbs provider: RDMA devices through rdma-core (libibverbs, librdmacm), which is
  * loaded at run time.
  *
- * Options, "[DEVICE][,key=value...]" (an unknown key is -EINVAL; defaults in
+ * Options, "[DEVICE][,key=value...]" (an unknown key causes -EINVAL; defaults in
  * parentheses):
  *   DEVICE      use only this device, as named by `rdma link`; -ENODEV for an address
  *               that the device does not serve
@@ -16,8 +16,9 @@
  *   sq=N rq=N   depths of the device's send queue, 64..16384, and receive queue,
  *               16..16384.  Posts that exceed the send queue wait in the provider.
  *               Defaults: rq is the number of Receives in the configuration (1024 if
- *               unknown), sq twice that number, but 64 to 256.  -ENOBUFS if the
- *               device or rq allows fewer Receives than the configuration asks for
+ *               unknown), sq twice that number, within 64..256.  Setting up a
+ *               connection fails with -ENOBUFS if the device or rq allows fewer
+ *               Receives than the configuration asks for
  *
  * Differences from the other providers: the device chooses the handles, which are
  * R_keys.  A window's key repeats after 255 values, and sixteen or more windows are

@@ -69,8 +69,8 @@ static void finish_sent(struct rr_vb_ep *ep, uint64_t seq)
 	}
 }
 
-/* Completes a Read, and directly following Reads without a work request: zero-length
- * Reads, and those whose memory could not be registered. */
+/* Completes a Read, and the Reads directly after it that have no work request:
+ * zero-length Reads, and Reads whose memory could not be registered. */
 static void finish_read(struct rr_vb_ep *ep, uint64_t seq)
 {
 	struct rr_vb_op *op;
@@ -169,7 +169,8 @@ void rr_vb_cq_poll(struct rr_vb_ep *ep)
 void rr_vb_cq_arm(struct rr_vb_ep *ep)
 {
 	ep->base.count.syscalls++;
-	/* fails if the device was removed, which the connection manager reports */
+	/* fails if the device was removed; the connection manager reports the
+	 * removal */
 	ep->armed = !ibv_req_notify_cq(ep->cq, 0);
 }
 
