@@ -8,8 +8,8 @@
  * next message.  So each message is chosen as late as possible, and one loop over
  * rr_conn_next handles all pending work.
  *
- * A token is the address of an rr_op.  Each polled post gets one completion.  After a
- * loss no completion is outstanding, and late ones are ignored.
+ * A token is the address of an rr_op.  Each polled post gets one completion.  A
+ * completion that arrives after a loss is ignored.
  */
 #include "conn/core.h"
 
@@ -141,8 +141,8 @@ static void poll_action(struct rr_conn *c, struct rr_op *op, struct rr_action *r
 	}
 }
 
-/* Stores CLOSED, the last action, if the connection is lost and no call or request is
- * left.  Returns false otherwise. */
+/* If the connection is lost and no call or request is left, stores CLOSED, the last
+ * action, in @ret and returns true. */
 static bool poll_closed(struct rr_conn *c, struct rr_action *ret)
 {
 	if (c->state != RR_CONN_LOST || c->n_calls || c->n_requests)

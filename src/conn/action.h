@@ -18,8 +18,8 @@ struct rr_op {
 
 /* Appends the action to the queue. */
 void rr_action_enqueue(struct rr_conn *, struct rr_op *, enum rr_action_kind);
-/* Removes the action from its queue.  Returns false if it was not queued: it was polled
- * already, or never enqueued. */
+/* Removes the action from its queue.  Returns false if the action has already been
+ * polled, or was never queued. */
 bool rr_action_cancel(struct rr_op *);
 static inline uint64_t rr_op_token(const struct rr_op *op)
 {

@@ -16,8 +16,8 @@
 
 /* -- returned chunks ------------------------------------------------------- */
 
-/* Returns true if @r has the same segments as @k, none of them longer, and none used
- * after one that is not full. */
+/* Returns true if the returned chunk @r has the same segments as @k, no segment is
+ * longer, and the segments are filled from the front. */
 static bool match_chunk(const struct rr_lists *ours, const struct rr_chunk *k,
                         const struct rr_lists *theirs, const struct rr_chunk *r)
 {
@@ -157,8 +157,8 @@ static void finish_reply(struct rr_conn *c, struct rr_call_state *s, struct rr_m
 	rr_call_end(c, s, status);
 }
 
-/* Returns the limit of a continued Reply: the larger of the call's expectation and the
- * configured limit. [M7] */
+/* Returns the maximum length of a continued Reply: the length that the call expects or
+ * the configured limit, whichever is larger. [M7] */
 static size_t max_reply_bytes(const struct rr_conn *c, const struct rr_call_state *s)
 {
 	return RR_MAX((size_t)c->cfg.max_message_bytes, s->reply_bound);

@@ -2,7 +2,7 @@
 /*
  * Host authentication: the contents of property 6.     [v2 §5.2.6, P6, P14, P15]
  *
- * The draft names the property and leaves the mechanism open.  The user's hook makes
+ * The draft names the property and leaves the mechanism open.  The user's hook produces
  * the steps of the dialogue; this file decides when they are sent.  The client begins,
  * after its other properties have been sent and the server's first message has arrived.
  * Each step is one RDMA2_CONNPROP (in parts if it is long) with TPMORE set.  The peers
@@ -11,9 +11,9 @@
  *
  * Without a hook, property 6 is treated as unknown.  A peer that ends its exchange
  * without any step has no hook; auth_required decides whether that is allowed.  The
- * connection is closed if the hook refuses, if a step is out of turn, too long or
- * exceeds the number allowed, and if the peer ends its exchange in the middle of the
- * dialogue.
+ * connection is closed if the hook refuses the peer, if a step is out of turn or too
+ * long, if there are too many steps, or if the peer ends its exchange in the middle of
+ * the dialogue.
  */
 #include "conn/core.h"
 
@@ -56,7 +56,7 @@ void rr_auth_init(struct rr_conn *c)
 		move_auth(c, RR_AUTH_EV_HOOK, RR_AUTH_IDLE);
 }
 
-/* Encodes a step as opaque<> for sending. */
+/* Stores our next step, encoded as opaque<>. */
 static int keep_step(struct rr_conn *c, const void *data, size_t len)
 {
 	struct rr_mbuf *b = &c->auth.out;

@@ -19,7 +19,7 @@ struct rr_auth_state {
 };
 
 void rr_auth_init(struct rr_conn *);
-/* Returns true if the dialogue has ended, or there is none. */
+/* Returns true if the dialogue has ended, or authentication is not used. */
 bool rr_auth_settled(const struct rr_conn *);
 /* Processes a step from the peer: opaque<>, already checked. */
 void rr_auth_received(struct rr_conn *, const uint8_t *data, uint32_t len);

@@ -77,10 +77,10 @@ static bool check_level(const struct rr_conn *c, const struct rr_msg *m,
 /* -- limits [check: limits] ------------------------------------------------ */
 
 /*
- * Returns the number of segments that fit in the Reply's header, or UINT32_MAX if all
- * those of this Call fit.  Each Reply returns the Write list, and in version 1 also the
- * Reply chunk.  When the Reply is built, the items have already been written, so lists
- * too long to be returned are refused now. [K6, P12]
+ * Each Reply returns the Call's Write list, and in version 1 also its Reply chunk.
+ * Returns UINT32_MAX if the Reply's header can hold all segments of these chunks,
+ * otherwise the number that it can hold.  Lists that are too long to be returned are
+ * refused now: when the Reply is built, the items have already been written. [K6, P12]
  */
 static uint32_t max_returnable(const struct rr_conn *c, const struct rr_lists *l)
 {
@@ -101,8 +101,8 @@ static uint32_t max_returnable(const struct rr_conn *c, const struct rr_lists *l
 	return (uint32_t)((most - header) / 16);
 }
 
-/* Returns the limit of Read chunks.  A Position Zero chunk does not count [K12], unless
- * RDMA Reads are not possible. */
+/* Returns the maximum number of Read chunks.  A Position Zero chunk is allowed in
+ * addition [K12].  If RDMA Reads are not possible, no Read chunk is allowed. */
 static uint32_t max_reads(const struct rr_conn *c, const struct rr_lists *l)
 {
 	return c->cannot_read ? 0

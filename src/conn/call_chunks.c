@@ -138,8 +138,8 @@ static void list_writes(const struct rr_conn *c, struct rr_call_state *s)
 	}
 }
 
-/* Returns the handle that the Responder may invalidate: a handle of the kind of chunk
- * that is likely to be the largest. */
+/* Returns the handle that the Responder may invalidate: one from the kind of chunk that
+ * is likely to be the largest. */
 static uint32_t choose_call_inv(const struct rr_call_chunks *o)
 {
 	static const enum rr_mr_use order[] = {RR_USE_WRITE, RR_USE_READ, RR_USE_REPLY,

@@ -2,16 +2,16 @@
 /*
  * The plan of a Call: its format, and the chunks that it provides.
  *
- * In a first attempt every destination becomes a Write chunk.  An item is reduced if it
- * is long enough to justify a separate transfer, until the peer's limit of segments is
- * reached.  Other items stay in the payload.  A Reply chunk is provided only for
- * Replies beyond RR_REPLY_CHUNK_PARTS messages, and only if there is memory and a
- * segment for it [v2 §A.2].  A Call whose header would leave no space for a payload is
- * refused locally [M12].  In a second attempt the limits in rr_call.recovery apply
- * (recover.c).
+ * In a first attempt every destination becomes a Write chunk.  Items long enough to
+ * justify a separate transfer are reduced, until the peer's segment limit is reached.
+ * Other items stay in the payload.  A Reply chunk is provided only for Replies longer
+ * than RR_REPLY_CHUNK_PARTS messages, and only if there is memory and a segment for it
+ * [v2 §A.2].  A Call whose header would leave no space for a payload is refused locally
+ * [M12].  In a second attempt the limits in rr_call.recovery apply (recover.c).
  *
- * A plan registers nothing.  It adds a region for each chunk, and for each run of a
- * Position Zero chunk, to the call; call_chunks.c registers these regions.
+ * A plan registers nothing.  It adds regions to the call: one for each chunk, but for a
+ * Position Zero chunk one for each contiguous run.  call_chunks.c registers these
+ * regions.
  */
 #include "conn/core.h"
 
@@ -70,8 +70,8 @@ static size_t count_segments(const struct rr_conn *c, size_t len)
 	return len / seg + (len % seg != 0);
 }
 
-/* Allocates segments for a chunk of @len octets.  In the header the chunk needs
- * @entry_bytes, and each of its segments @each octets.  Returns false, and allocates
+/* Allocates segments for a chunk of @len octets.  In the header, the chunk occupies
+ * @entry_bytes, plus @each octets for each segment.  Returns false, and allocates
  * nothing, if there are too few segments. */
 static bool take_segments(struct call_plan *p, size_t len, size_t entry_bytes,
                           size_t each)
@@ -87,16 +87,16 @@ static bool take_segments(struct call_plan *p, size_t len, size_t entry_bytes,
 
 enum { READ_ENTRY = 24, SEGMENT = 16, WRITE_ENTRY = 8, REPLY_COUNT = 4 };
 
-/* Returns true if the call is a second attempt with fewer segments, in which chunks may
- * be left out. */
+/* Returns true if chunks may be left out, because this is a second attempt with fewer
+ * segments. */
 static bool may_drop_chunks(const struct call_plan *p)
 {
 	return p->c->version->continues &&
 	       p->s->call->recovery.error.code == RDMA2_ERR_SEGMENTS;
 }
 
-/* Finds the memory for the @i-th result: the user's, or memory charged to the quota if
- * a second attempt needs more. */
+/* Finds the memory for the @i-th result.  If a second attempt needs more than the user
+ * provided, allocates it and charges it to the quota. */
 static int find_dest_memory(struct call_plan *p, unsigned i, void **ret_base,
                             size_t *ret_len)
 {
@@ -115,8 +115,8 @@ static int find_dest_memory(struct call_plan *p, unsigned i, void **ret_base,
 	return 0;
 }
 
-/* As take_segments, for a chunk that the Reply returns together with @payload octets.
- * Also returns false if the Reply's header would be too long. */
+/* Like take_segments, but for a chunk that the Reply returns.  Also returns false if
+ * one message could not hold the Reply's header and @payload octets. */
 static bool take_returned_segments(struct call_plan *p, size_t len, size_t entry_bytes,
                                    size_t payload)
 {
@@ -164,7 +164,8 @@ static int plan_writes(struct call_plan *p)
 	return err;
 }
 
-/* Sets the bound of the Reply's length, including results that have no Write chunk. */
+/* Sets the upper bound on the Reply's length, which includes results that have no Write
+ * chunk. */
 static void bound_reply(struct rr_call_state *s)
 {
 	const struct rr_call *call = s->call;
@@ -265,8 +266,8 @@ static void plan_reads(struct call_plan *p)
 	}
 }
 
-/* Returns the number of octets in the complete Call (@all), or in its irreducible
- * parts. */
+/* Returns the length in octets of the complete Call or, if @all is false, of its
+ * irreducible parts. */
 static size_t count_payload(const struct call_plan *p, bool all)
 {
 	const struct rr_call *call = p->s->call;
@@ -287,7 +288,7 @@ static bool fits_one_message(const struct call_plan *p, size_t payload)
 }
 
 /* Reserves segments for the Position Zero chunk of a Special Call, or of a Call that
- * may become one, before anything is reduced.  The number is enough for the longest
+ * may become Special, before any item is reduced.  The number is enough for the longest
  * stream. */
 static int reserve_special(struct call_plan *p)
 {
@@ -313,9 +314,9 @@ static bool is_pulled_in_place(const struct rr_slice *k, unsigned runs)
 	return k->len >= RR_IN_PLACE_MIN && runs < RR_IN_PLACE_RUNS;
 }
 
-/* Plans a Position Zero chunk of several contiguous runs.  The Responder reads long
- * runs in place, and the octets between them from a copy.  Returns false if no run is
- * long enough, or the chunk would need too many segments. */
+/* Plans a Position Zero chunk made of several contiguous runs.  The Responder reads
+ * long runs in place, and the octets between the runs from a copy.  Returns false if no
+ * run is long enough, or the chunk would need too many segments. */
 static bool plan_runs(struct call_plan *p)
 {
 	const struct rr_stream *s = &p->s->stream;
@@ -354,8 +355,8 @@ static int plan_special(struct call_plan *p)
 		return 0;
 	p->s->in_place = plan_runs(p);
 	if (!p->s->in_place && !take_segments(p, p->s->stream.left, 0, READ_ENTRY))
-		return -EMSGSIZE; /* items not reduced for lack of segments made the
-		                   * stream too long */
+		return -EMSGSIZE; /* too few segments: the items that could not be
+		                   * reduced made the stream too long */
 	return ensure_chunks(p->c, p->s) ? 0 : -ENOMEM;
 }
 
@@ -379,8 +380,8 @@ static size_t count_special_copies(const struct rr_call_state *s)
 	return sum;
 }
 
-/* Adds the regions of the Position Zero chunk, and copies all octets that are not
- * pulled in place, with the padding of items. */
+/* Adds the regions of the Position Zero chunk.  Copies the octets, including padding,
+ * that are not pulled in place. */
 static int fill_special(struct rr_conn *c, struct rr_call_state *s)
 {
 	uint8_t *run, *at;
@@ -428,8 +429,8 @@ static int check_header_room(const struct call_plan *p)
 	return 0;
 }
 
-/* Allocates segments in this order: a Special Call, Write chunks, a Reply chunk,
- * items. */
+/* Allocates segments first to a Special Call, then to Write chunks, to the Reply chunk
+ * and to reduced items. */
 static int plan_call(struct call_plan *p)
 {
 	int err = reserve_special(p);

@@ -33,7 +33,8 @@ static void link_entry(struct rr_call_table *t, struct rr_call_entry *e)
 }
 
 /* Doubles the number of buckets.  Returns false only if there is no memory for the
- * first buckets; without memory for more, the chains get longer. */
+ * first buckets.  If there is no memory for more buckets, the chains just get
+ * longer. */
 static bool grow_table(struct rr_call_table *t, const struct rr_mem *mem)
 {
 	struct rr_call_table old = *t;

@@ -10,25 +10,25 @@
  * Normal path: first part -> ROOM -> room is granted -> COLLECTING: parts are appended
  * -> the last part has the chunk lists -> its turn -> ADMIT.
  *
- * A Call that has room never waits for a request that may wait for that room.  It waits
- * for its turn only behind requests that began before it asked; later requests leave a
- * turn for it (request_queue.c).  A Call asks for room only after all earlier requests
- * have asked for their memory: no request is ahead in the queue, and no Special Call
- * waits for its first octets.
+ * A Call that has room never waits for a request that may wait for that room.  Only
+ * requests that began before the Call asked for room can delay its turn; later requests
+ * leave a turn for it (request_queue.c).  A Call asks for room only after all earlier
+ * requests have asked for their memory: no request is ahead in the queue, and no
+ * Special Call waits for its first octets.
  *
  * Until room is granted, parts stay in their Receive buffers; spares are posted
  * instead, and other messages are served.  The last part may arrive before the room is
- * granted.  Until it does, credits are withheld (tx.c), so that the peer pauses.  But
- * the peer sends Replies to our calls only after its continued Call, and a handler that
- * waits for such a Reply may occupy the memory.  So nothing is withheld while one of
- * our calls is alive.  If more parts of a Call arrive than may be kept, the Call is
- * refused with RDMA2_ERR_SYSTEM.
+ * granted.  While parts wait for room, credits are withheld (tx.c), so that the peer
+ * pauses.  But the peer sends Replies to our calls only after its continued Call, and a
+ * handler that waits for such a Reply may occupy the memory.  So nothing is withheld
+ * while any of our calls is outstanding.  If more parts of a Call arrive than may be
+ * kept, the Call is refused with RDMA2_ERR_SYSTEM.
  */
 #include "conn/core.h"
 
-/* Returns the limit of the parts that may wait for memory.  More can arrive than
- * withholding credits allows for (tx.c), because each message that we send hands back
- * one credit, and at low ceilings no credit is withheld. */
+/* Returns how many parts may wait for memory.  Withholding credits (tx.c) cannot
+ * enforce this limit alone: each message that we send hands back one credit, and at low
+ * ceilings no credit is withheld. */
 static unsigned max_held(const struct rr_conn *c)
 {
 	return RR_MAX(3 * c->credit.ceiling, (unsigned)RR_HELD_LEAST);

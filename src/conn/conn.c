@@ -229,9 +229,9 @@ static void purge_actions(struct rr_conn *c)
 	}
 }
 
-/* Returns the status of the calls that the loss of the connection ends.  Replaces the
- * errors that rr_call_status uses for faults of a single call, since they would mislead
- * here. */
+/* Returns the status for calls that the loss of the connection ends.  Errors that enum
+ * rr_call_status uses for a fault in a single call are replaced, because they would
+ * mislead here. */
 static int loss_status(int error)
 {
 	switch (error) {
@@ -276,8 +276,8 @@ uint32_t rr_conn_own_xid(struct rr_conn *c)
 
 /* -- timers ---------------------------------------------------------------- */
 
-/* Returns the deadline for Calls blocked by cancelled Calls, or RR_TIME_NEVER if no
- * Call is queued. */
+/* Returns the deadline for queued Calls that cancelled Calls block, or RR_TIME_NEVER if
+ * no Call is queued. */
 static rr_time stuck_deadline(const struct rr_conn *c)
 {
 	return rr_list_empty(&c->tx.calls) ? RR_TIME_NEVER : c->stuck_at;

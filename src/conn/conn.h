@@ -25,10 +25,10 @@
  * RR_ACT_DISCONNECT.  After rr_conn_lost every call ends with RR_ACT_CALL_DONE and
  * every request with RR_ACT_REQUEST_DONE.  RR_ACT_CLOSED is the last action.
  *
- * Invariants, checked by tests after every step: avail never exceeds cap; messages
- * sent never exceed credits received; each Receive buffer has one owner; a call ends
- * exactly once, and only when none of its regions is accessible any more; no
- * completion and no event is outstanding after CLOSED.
+ * Invariants, checked by tests after every step: avail never exceeds cap; messages sent
+ * never exceed credits received; each Receive buffer has one owner; a call ends exactly
+ * once, and only when the peer can no longer access its regions; no completion and no
+ * event is outstanding after CLOSED.
  */
 #ifndef RR_CONN_CONN_H
 #define RR_CONN_CONN_H
@@ -63,10 +63,10 @@ struct rr_auth {
 	int (*step)(void *ctx, const void *in, size_t in_len, const void **ret_out,
 	            size_t *ret_out_len);
 	void *ctx; /* argument for both functions; not shared with other connections */
-	/* Called for each other property, in order, when it is sent (@own) or received.
-	 * Both peers see the same properties unless a third party changed them.  All
-	 * properties of a peer precede its first step.  Returns false to refuse the
-	 * peer.  May be NULL. */
+	/* Called for each property other than 6, in the order of transmission, when it
+	 * is sent (@own) or received.  Both peers see the same properties unless a
+	 * third party changed them.  All properties of a peer precede its first step.
+	 * Returns false to refuse the peer.  May be NULL. */
 	bool (*property)(void *ctx, bool own, uint32_t id, const void *data,
 	                 size_t len);
 };
@@ -97,11 +97,12 @@ struct rr_ext_table {
 };
 
 /*
- * Memory that a connection shares with other connections, for Calls received in parts,
- * one Call at a time.  (Other requests get their memory at RR_ACT_ADMIT, where the
- * user decides when each may proceed.)  If all members are NULL, Calls received in
- * parts do not wait: their memory counts against max_held_bytes as they grow.  These
- * functions must not call into the connection, except for rr_conn_room.
+ * Memory that a connection shares with other connections, for Calls received in parts.
+ * A connection requests it for one Call at a time.  (Other requests get their memory at
+ * RR_ACT_ADMIT, where the user decides when each may proceed.)  If all members are
+ * NULL, Calls received in parts do not wait: their memory counts against max_held_bytes
+ * as it grows.  These functions must not call into the connection, except for
+ * rr_conn_room.
  */
 struct rr_room {
 	/* Requests the memory that a new Call may need.  Returns 1 if granted, with the
@@ -121,7 +122,8 @@ struct rr_conn_config {
 	uint32_t id;                       /* for traces */
 	struct rr_mem mem;                 /* lent for the connection's life */
 	const struct rr_trace_sink *trace; /* lent; may be NULL */
-	uint32_t xid_seed; /* first XID for messages without an RPC message */
+	uint32_t xid_seed; /* first XID for transport messages that carry no RPC
+	                    * message */
 
 	/* Advertised properties and limits. */
 	uint32_t send_bytes;    /* property 1 */
@@ -137,8 +139,8 @@ struct rr_conn_config {
 	uint32_t credits; /* the credit ceiling H, 2 to 32767 */
 	uint32_t send_credits; /* upper limit on credits for sending, at least @credits;
 	                        * 0 = same as @credits */
-	uint32_t max_requests; /* requests served at once; beyond that, requests wait
-	                        * and credits are withheld */
+	uint32_t max_requests; /* maximum number of requests served at once; further
+	                        * requests wait, and credits are withheld */
 	uint32_t max_message_bytes; /* largest Call received in parts */
 	uint32_t max_special_bytes; /* largest Special Call; 0 = same as
 	                             * @max_message_bytes */
@@ -200,8 +202,8 @@ enum rr_call_flag {
 	                              * payload */
 	RR_CALL_WHOLE = 1 << 5,      /* send by Special Format if the peer's limits
 	                              * allow it */
-	RR_CALL_ROOM = 1 << 6,       /* provide a Reply chunk of @reply_bytes, however
-	                              * short */
+	RR_CALL_ROOM = 1 << 6,       /* provide a Reply chunk of @reply_bytes, even if
+	                              * that is small */
 };
 
 /* The result of a call. */
@@ -238,17 +240,17 @@ struct rr_recovery {
  * been called.
  */
 struct rr_call {
-	uint32_t xid;                  /* also the first word of the payload */
+	uint32_t xid;                  /* equal to the first word of the payload */
 	unsigned flags;                /* enum rr_call_flag */
 	const struct rr_piece *pieces; /* the RPC Call, unreduced */
 	unsigned n_pieces;             /* at most RR_CALL_MAX_PIECES */
 	struct rr_dest *dests;
 	unsigned n_dests;   /* at most RR_WIRE_MAX_WRITES */
-	size_t reply_bytes; /* longest expected Payload stream of the Reply, without the
-	                     * results in @dests; 0 = unknown, assumed small.  A Reply
-	                     * chunk is provided if this exceeds what continued messages
-	                     * should carry [v2 §A.2] */
-	uint64_t user;      /* the user's; not touched by the connection */
+	size_t reply_bytes; /* expected maximum length of the Reply's Payload stream,
+	                     * without the results in @dests; 0 = unknown, assumed
+	                     * small.  A Reply chunk is provided if this is too long for
+	                     * continued messages [v2 §A.2] */
+	uint64_t user;      /* for the user; the connection does not use it */
 
 	/* Result, valid from RR_ACT_CALL_DONE to rr_conn_call_release. */
 	int status;            /* enum rr_call_status or negative errno */
@@ -299,7 +301,7 @@ struct rr_request {
 	uint64_t write_bytes[RR_WIRE_MAX_WRITES];
 	bool has_reply_chunk;
 	uint64_t reply_chunk_bytes;
-	uint64_t user;  /* the user's; 0 at ADMIT, then not touched */
+	uint64_t user;  /* for the user; 0 at ADMIT, then not changed */
 	bool unreduced; /* set by the user: items of the reply stay in the payload, and
 	                 * Write chunks are returned unused [K18] */
 
@@ -392,8 +394,9 @@ enum { RR_FIRST_RECEIVES = 3 };
  * be polled before this call. */
 void rr_conn_open(struct rr_conn *, rr_time now);
 
-/* Passes in the private data that the peer sent with the provider's connection.  The
- * data is used only in version 1.  Call it before rr_conn_open. [RFC 8797] */
+/* Passes in the private data that the peer sent when the provider's connection was
+ * made.  The data is used only in version 1.  Call it before rr_conn_open.
+ * [RFC 8797] */
 void rr_conn_peer_private(struct rr_conn *, const void *data, size_t len);
 /* Encodes our private data.  Returns its length in octets, or 0 if version 1 is not
  * allowed. */
@@ -449,15 +452,15 @@ void rr_conn_cancel(struct rr_conn *, struct rr_call *, rr_time now);
  *                   RR_CALL_IDEMPOTENT calls: provides a larger Reply chunk, up to
  *                   max_message_bytes in a few attempts
  *
- * Except for BAD_XDR there is only one second attempt.  A second error, an error whose
- * remedy was already applied, and every other code are final: the function returns
- * false and @call is unchanged.
+ * Except after BAD_XDR, a call has only one second attempt.  A second error, an error
+ * whose remedy was already applied, and every other code are final: the function
+ * returns false and @call is unchanged.
  */
 bool rr_call_recover(struct rr_conn *, struct rr_call *);
 /* Passes ownership of the Reply chunk's memory to the user, if it contains the Reply of
- * a call with RR_CALL_OK.  The user frees its @ret_bytes with rr_mem_put.  Returns
- * false if the Reply is elsewhere, or its memory is charged to the connection's
- * quota. */
+ * a call with RR_CALL_OK.  The user frees the memory (@ret_bytes octets) with
+ * rr_mem_put.  Returns false if the Reply is elsewhere, or its memory is charged to the
+ * connection's quota. */
 bool rr_conn_call_take(struct rr_call *, void **ret, size_t *ret_bytes);
 /* Returns the Reply's memory to the connection, and frees the connection's state for
  * the call. */
@@ -467,9 +470,9 @@ void rr_conn_call_release(struct rr_conn *, struct rr_call *, rr_time now);
  * ADMIT. */
 size_t rr_conn_read_bytes(const struct rr_request *, unsigned i);
 /*
- * Admits a request: its Read chunks are pulled.  For each Read chunk, in order, @sinks
- * names memory of at least the chunk's length, lent until REQUEST_DONE.  If @sinks is
- * NULL, the connection provides the memory.
+ * Admits a request: its Read chunks are pulled.  The @i-th entry of @sinks is memory
+ * for the @i-th Read chunk, at least as long as the chunk and lent until REQUEST_DONE.
+ * If @sinks is NULL, the connection provides the memory.
  */
 void rr_conn_admit(struct rr_conn *, struct rr_request *, const struct rr_sge *sinks,
                    rr_time now);
@@ -481,12 +484,12 @@ void rr_conn_refuse(struct rr_conn *, struct rr_request *, const struct rr_error
 /*
  * Answers a request, at REQUEST or at ADMIT (in which case nothing more is pulled).
  * The array of at most RR_CALL_MAX_PIECES pieces is borrowed; the memory that the
- * pieces name is lent until REQUEST_DONE.  Items fill the Write chunks in order.  An
- * item is sent in the payload if there is no Write chunk for it or its chunk has no
- * segments.  Chunks without an item are returned unused [K21].  [K9] specifies the
- * choice of the format.  If a Write chunk is too small, or the rest cannot be sent in
- * any way, the specified RDMA2_ERROR is sent instead and REQUEST_DONE has status
- * -EMSGSIZE.
+ * pieces refer to is lent until REQUEST_DONE.  Items are assigned to the Write chunks
+ * in sequence.  An item is sent in the payload if there is no Write chunk for it or its
+ * chunk has no segments.  Chunks without an item are returned unused [K21].  [K9]
+ * specifies the choice of the format.  If a Write chunk is too small, or the rest of
+ * the reply cannot be sent in any form, the specified RDMA2_ERROR is sent instead and
+ * REQUEST_DONE has status -EMSGSIZE.
  */
 void rr_conn_reply(struct rr_conn *, struct rr_request *, const struct rr_piece *,
                    unsigned n_pieces, rr_time now);
@@ -528,7 +531,7 @@ struct rr_conn_info {
 	uint32_t version;     /* 0 until settled */
 	uint32_t send_inline; /* inline threshold towards the peer */
 	uint32_t recv_inline;
-	bool remote_invalidate;                         /* both peers support it */
+	bool remote_invalidate;                         /* supported by both peers */
 	uint32_t peer_segment_bytes, peer_max_segments; /* 0 = the peer announced no
 	                                                 * limit, as in version 1 */
 	uint32_t peer_rvrsdir;
@@ -553,8 +556,8 @@ struct rr_conn_counters {
 	uint64_t bytes_read_chunk, bytes_write_chunk, bytes_reply_chunk,
 	        bytes_special_call;
 	uint64_t bytes_pulled;    /* octets of completed RDMA Reads */
-	uint64_t bytes_collected; /* octets received in continued Calls, even in those
-	                           * that were not executed */
+	uint64_t bytes_collected; /* octets received in continued Calls, whether or not
+	                           * the Calls were executed */
 	uint64_t registrations, local_invalidations, remote_invalidations;
 };
 

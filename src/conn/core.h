@@ -85,7 +85,8 @@ struct rr_conn {
 	struct rr_ext_state ext;
 	struct rr_cont cont;
 	struct rr_tx tx;
-	uint32_t next_xid; /* next XID for a message without an RPC message */
+	uint32_t next_xid; /* next XID for a transport message that carries no RPC
+	                    * message */
 
 	struct rr_list rbufs;  /* all Receive buffers, linked by rr_rbuf.all */
 	struct rr_list spares; /* Receive buffers neither posted nor in use, linked by
@@ -100,7 +101,8 @@ struct rr_conn {
 	unsigned n_calls;
 	unsigned n_overdue; /* cancelled calls that have not ended yet */
 	rr_time overdue_at; /* deadline for the next cancelled call to end */
-	unsigned n_awaited; /* calls sent at least in part that have no result yet */
+	unsigned n_awaited; /* calls sent, completely or in part, that have no result
+	                     * yet */
 	struct rr_call_table table; /* outstanding calls by XID */
 	/* Ring of the handles of calls that ended before their Reply arrived. [K17] */
 	uint32_t retired_handles[RR_RETIRED_HANDLES];
@@ -109,7 +111,7 @@ struct rr_conn {
 	struct rr_list requests; /* all requests, linked by rr_request_state.all */
 	unsigned n_requests;
 	unsigned n_serving;   /* requests whose reply is not completely sent */
-	unsigned n_begun;     /* those of n_serving that have left TURN */
+	unsigned n_begun;     /* requests counted in n_serving that have left TURN */
 	struct rr_list turns; /* requests in TURN, linked by rr_request.link */
 	unsigned n_turns;
 	struct rr_list roomed_turns; /* requests in TURN for which rr_room has granted
@@ -153,7 +155,8 @@ void rr_conn_fail(struct rr_conn *, int error);
 bool rr_conn_live(const struct rr_conn *);
 /* Returns true if the provider's connection is lost. */
 bool rr_conn_dead(const struct rr_conn *);
-/* Returns an unused XID, not 0, for a message without an RPC message. [V10] */
+/* Returns an unused, nonzero XID for a transport message that carries no RPC message.
+ * [V10] */
 uint32_t rr_conn_own_xid(struct rr_conn *);
 static inline void rr_conn_trace(const struct rr_conn *c, enum rr_trace_point p,
                                  uint32_t xid, uint64_t a, uint64_t b, uint64_t d)

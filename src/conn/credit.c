@@ -82,8 +82,8 @@ static uint32_t lower_ceiling(const struct rr_credit *c)
 	return RR_MIN(c->ceiling, c->peer_high);
 }
 
-/* Returns an upper bound of the credits that the peer can have.  The total is constant:
- * credits that are not here are at the peer or in transit. */
+/* Returns an upper bound on the number of credits that the peer can have.  The total is
+ * constant, so a credit that we do not have is with the peer or in transit. */
 static uint32_t max_out(const struct rr_credit *c)
 {
 	uint64_t all = (uint64_t)c->ceiling + c->cap;
@@ -95,7 +95,7 @@ static uint32_t max_out(const struct rr_credit *c)
 void rr_credit_withhold(struct rr_credit *c, uint32_t budget, uint32_t serving,
                         bool open)
 {
-	/* The message that hands credits back always includes at least one. */
+	/* A message always hands back at least one credit. */
 	uint64_t taken = (uint64_t)serving + max_out(c) + 1;
 
 	if (open || !serving || lower_ceiling(c) < 3)
@@ -121,9 +121,9 @@ bool rr_credit_grant_due(const struct rr_credit *c)
 
 bool rr_credit_may_call(const struct rr_credit *c, bool owing)
 {
-	/* Each peer may keep one credit back and owe fewer than the threshold.  There
-	 * must be more credits than that, or neither peer would send a message or a
-	 * grant. */
+	/* Each peer may reserve one credit and owe fewer credits than the threshold.
+	 * There must be more credits than these, or neither peer would send a message
+	 * or a grant. */
 	bool kept = owing && c->cap > 2 * grant_threshold(c) - 1;
 
 	return c->avail > (kept ? 1u : 0u);

@@ -13,10 +13,10 @@
  *
  * A Responder that is serving as many Calls as it can withholds the credits that it
  * owes (rr_credit_withhold), so that the peer cannot send more Calls.  Three rules
- * limit the withholding; the model checker finds a deadlock or a flood without any one
- * of them.  Each message hands back at least one credit.  A message that uses the last
- * credit hands back all credits owed, since only the peer's surplus provides the next
- * one.  Nothing is withheld if a ceiling is below 3.
+ * limit the withholding; if any one of them is missing, the model checker finds a
+ * deadlock or a flood.  Each message hands back at least one credit.  A message that
+ * uses the last credit hands back all credits owed, since the next credit can come only
+ * from the peer's surplus.  Nothing is withheld if a ceiling is below 3.
  */
 #ifndef RR_CONN_CREDIT_H
 #define RR_CONN_CREDIT_H
@@ -43,13 +43,13 @@ struct rr_credit {
 void rr_credit_init(struct rr_credit *, uint32_t ceiling, uint32_t limit,
                     uint32_t initial);
 /* Uses one credit; avail must not be 0.  Returns the value for the field rdma_credit,
- * which returns the credits that this end owes. */
+ * which hands back the credits that we owe. */
 uint32_t rr_credit_spend(struct rr_credit *);
 /* Applies the rdma_credit of a received message. */
 void rr_credit_apply(struct rr_credit *, uint32_t word);
 /* Limits the credits handed back from now on, so that the sum of the Calls being served
  * (@serving) and the credits that the peer may have does not exceed @budget, which must
- * be at least H.  With @open there is no limit. */
+ * be at least H.  If @open is true, there is no limit. */
 void rr_credit_withhold(struct rr_credit *, uint32_t budget, uint32_t serving,
                         bool open);
 /* Returns the number of credits owed and not withheld. */

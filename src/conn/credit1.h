@@ -20,7 +20,7 @@
 struct rr_credit1 {
 	uint32_t requested;   /* credits that each Call requests */
 	uint32_t granted;     /* credits granted by the newest answer; initially 1 */
-	uint32_t outstanding; /* Calls sent and not answered */
+	uint32_t outstanding; /* Calls sent but not yet answered */
 	uint32_t abandoned;   /* outstanding Calls that the caller has given up */
 };
 
@@ -35,7 +35,8 @@ uint32_t rr_credit1_spend(struct rr_credit1 *);
 void rr_credit1_give_up(struct rr_credit1 *);
 /* Returns true if Calls that were given up occupy all credits. */
 bool rr_credit1_stuck(const struct rr_credit1 *);
-/* Counts an answer, to a Call that still waits for it (@known) or to one given up. */
+/* Counts an answer.  @known is true if a Call still waits for the answer, and false if
+ * the Call was given up. */
 void rr_credit1_answered(struct rr_credit1 *, bool known);
 /* Applies the rdma_credit of an answer.  0 counts as 1; otherwise no Call could ever be
  * sent again. */

@@ -139,8 +139,8 @@ void rr_ext_received(struct rr_conn *c, struct rr_msg *m)
 		if (m->kept)
 			rr_recv_put(c, m->rbuf);
 		rr_recv_fault(c, m, &full, -ENOMEM);
-		if (m->response) /* no error is sent, so our request would wait
-		                  * forever */
+		if (m->response) /* we send no error about a response, so our own
+		                  * request would wait forever */
 			rr_conn_fail(c, -ENOMEM);
 		return;
 	}

@@ -10,18 +10,19 @@ enum {
 	RR_MAX_DISCARDS = 16,         /* sequences being discarded at once [M3] */
 	RR_MAX_TURNS = 256,           /* requests in TURN; further Calls are refused
 	                               * with RDMA2_ERR_SYSTEM */
-	RR_MAX_PROPS_BYTES = 1 << 20, /* octets of one exchange of properties [P20] */
+	RR_MAX_PROPS_BYTES = 1 << 20, /* octets of properties received in one exchange
+	                               * [P20] */
 	RR_AUTH_MAX_STEPS = 32,       /* authentication steps of both peers together */
 	RR_AUTH_MAX_BYTES = 1 << 18,  /* octets of one authentication step */
 	RR_EXT_XIDS = 64,             /* XIDs of sent extension messages, kept to match
 	                               * errors with them */
-	RR_REDUCE_MIN = 512,          /* octets of the shortest item that is reduced */
+	RR_REDUCE_MIN = 512,          /* length of the shortest item that is reduced,
+	                               * octets */
 	RR_REPLY_CHUNK_PARTS = 16,    /* length of the longest Reply expected without a
 	                               * Reply chunk, in messages [v2 §A.2] */
-	RR_IN_PLACE_MIN = 65536, /* octets of the shortest run of a Special Call that
-	                          * gets a region of its own */
-	RR_IN_PLACE_RUNS = 4,    /* runs of a Special Call that get regions of their
-	                          * own */
+	RR_IN_PLACE_MIN = 65536, /* length of the shortest run of a Special Call that
+	                          * gets a separate region, octets */
+	RR_IN_PLACE_RUNS = 4,    /* runs of a Special Call that get separate regions */
 	RR_UNKNOWN_REPLY = 4000, /* octets of Reply assumed if reply_bytes is 0 */
 	RR_COPY_MAX = 256,       /* octets of the longest piece that is copied rather
 	                          * than gathered */

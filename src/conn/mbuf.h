@@ -39,7 +39,7 @@ struct rr_mbuf {
  * RR_MBUF_FIRST.  Returns -ENOMEM, and leaves the buffer unchanged, if memory or the
  * quota is exhausted. */
 int rr_mbuf_reserve(struct rr_quota *, struct rr_mbuf *, size_t len) RR_MUST_CHECK;
-/* As rr_mbuf_reserve, but allocates exactly @len octets. */
+/* Like rr_mbuf_reserve, but allocates exactly @len octets. */
 int rr_mbuf_alloc(struct rr_quota *, struct rr_mbuf *, size_t len) RR_MUST_CHECK;
 /* Frees the memory, cancels its charge, and leaves an empty buffer. */
 void rr_mbuf_free(struct rr_quota *, struct rr_mbuf *);

@@ -25,11 +25,11 @@ struct rr_stream {
 };
 
 void rr_stream_init(struct rr_stream *);
-/* Appends a slice.  Returns false if the array is full.  An empty slice always succeeds
- * and takes no entry. */
+/* Appends a slice.  Returns false if the array is full.  Adding an empty slice always
+ * succeeds and uses no entry. */
 bool rr_stream_add(struct rr_stream *, const void *base, size_t len, size_t pad);
-/* Returns the next run, at most @most octets of either data or padding (with @base
- * NULL).  The stream must not be at its end. */
+/* Returns the next run: at most @most octets, all data or all padding.  For padding,
+ * @base is NULL.  The stream must not be at its end. */
 struct rr_slice rr_stream_next_run(const struct rr_stream *, size_t most);
 /* Skips @len octets of the next run. */
 void rr_stream_skip(struct rr_stream *, size_t len);

@@ -6,17 +6,17 @@
  * server after it has received the client's.  Our first one carries the numeric
  * properties, and the extension properties that fit.  The others follow in further sets
  * (TPMORE).  A property that is too long for any message is sent in parts (MORE) [P2,
- * P3].  Only errors and grants may be sent between them, so that few credits are
- * enough.  The steps of host authentication (auth.c) come last.  All these forms are
- * accepted on receipt.
+ * P3].  Only errors and grants may be sent between these messages, so few credits are
+ * enough.  The steps of host authentication (auth.c) come last.  We accept all these
+ * forms from the peer.
  *
  * Values are collected until both final messages have been transferred.  They then take
  * effect at once and RPC traffic begins [P18].
  *
  * A message with one bad value is refused entirely, but still counts towards the end of
  * the exchange [P4].  Unknown properties are skipped.  The connection ends if the peer
- * does not finish in time [P17], sends more than the local limits allow [P20], or
- * leaves too small a threshold [P8].
+ * does not finish in time [P17], sends more than the local limits allow [P20], or would
+ * make the inline threshold too small [P8].
  */
 #include "conn/core.h"
 
@@ -144,7 +144,8 @@ bool rr_props_rejected(struct rr_conn *c, uint32_t xid)
 
 /* -- sending --------------------------------------------------------------- */
 
-/* Returns the index of the first property, from @i on, that has a value to send. */
+/* Returns the index of the first extension property, from @i on, that has a value to
+ * send. */
 static unsigned ext_next(const struct rr_conn *c, unsigned i)
 {
 	while (i < ext_props_count(c) && !c->cfg.ext->prop[i].data)
@@ -157,7 +158,7 @@ static bool ext_more(const struct rr_conn *c)
 	return ext_next(c, c->props.next) < ext_props_count(c);
 }
 
-/* Returns the limit of the next message, in octets. [V1] */
+/* Returns the maximum length of the next message in octets. [V1] */
 static size_t props_message_limit(const struct rr_conn *c)
 {
 	if (c->cfg.role == RR_CONN_CLIENT && c->props.out == RR_PROPS_OUT_FIRST)
@@ -201,7 +202,7 @@ static void put_numbers(const struct rr_conn *c, struct rr_writer *w, uint32_t *
 	*count += 1;
 }
 
-/* Appends extension properties, in order, as long as they fit. */
+/* Appends extension properties until one does not fit. */
 static void put_ext_props(struct rr_conn *c, struct rr_writer *w, uint32_t xid,
                           uint32_t *count)
 {

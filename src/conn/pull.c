@@ -3,7 +3,7 @@
  * The Responder's RDMA Reads, which pull a Call's Read chunks.
  *
  * Normal path: the first RR_SPECIAL_HEAD octets of a Position Zero chunk are read,
- * enough for the RPC header -> ADMIT: the user names memory ("sinks") for the other
+ * enough for the RPC header -> ADMIT: the user provides memory ("sinks") for the other
  * chunks, or leaves that to the connection -> the remaining octets are read -> REQUEST:
  * the unreduced Call as pieces, with each item in its sink.  Items are never copied.
  *

@@ -12,13 +12,14 @@
  * in rr_call.recovery -> CALL_DONE -> the user calls rr_call_recover, which stores
  * limits in the call -> call_plan.c applies them when the user queues the call again.
  *
- * An error is final if the call already conforms to it, or if it is the second one.  So
- * a peer cannot cause a call to be sent again and again.
+ * An error is final if the call already conforms to it, or if it is the call's second
+ * error.  So a peer cannot cause a call to be sent again and again.
  *
- * Version 1 has only ERR_CHUNK for all of these, and for malformed headers, which we do
- * not send.  ERR_CHUNK may be sent before or after execution, and carries no length.
- * So a call that may be executed twice provides a Reply chunk that grows with each
- * attempt.  The longest Reply allowed limits the number of attempts. [RFC 8166 §4.5.3]
+ * Version 1 has a single error, ERR_CHUNK, for all these cases and for malformed
+ * headers (which we do not send).  ERR_CHUNK may be sent before or after execution, and
+ * carries no length.  So a call that may be executed twice provides a Reply chunk that
+ * grows with each attempt.  The longest Reply allowed limits the number of attempts.
+ * [RFC 8166 §4.5.3]
  */
 #include "conn/core.h"
 
@@ -149,8 +150,8 @@ static bool adapt_call(const struct rr_conn *c, struct rr_call *call,
 	}
 }
 
-/* Returns true if @call already was the only second attempt allowed.  In version 1 the
- * same error may be repeated. */
+/* Returns true if @call already was the only second attempt allowed.  In version 1 a
+ * call may be adapted to the same error several times. */
 static bool was_adapted(const struct rr_conn *c, const struct rr_call *call)
 {
 	uint32_t code = call->recovery.error.code;

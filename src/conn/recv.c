@@ -6,11 +6,11 @@
  * only RR_FIRST_RECEIVES until its client's first message arrives, since the client has
  * one credit until then.  extra_receives adds a reserve for peers that count credits
  * differently and send more than we granted.  Such messages are counted, and served as
- * long as a Receive is posted; without one, the provider ends the connection.
+ * long as a Receive is posted; if none is posted, the provider ends the connection.
  *
  * A message whose payload is used in place keeps its buffer, and a spare is posted
  * instead.  The credits of a message are applied, and answers are sent, only after
- * another Receive has been posted.  Every path posts one, including the path for
+ * another Receive has been posted.  Every path posts a Receive, including the path for
  * malformed messages.
  *
  * Checks are made in the order of docs/decisions.md, and cited by the names given
@@ -105,8 +105,8 @@ int rr_recv_init(struct rr_conn *c)
 
 	rr_list_init(&c->rbufs);
 	rr_list_init(&c->spares);
-	/* At least the default size, which applies until the exchange has ended.
-	 * [P8] */
+	/* The buffers have at least the default size, which applies until the exchange
+	 * of properties has ended. [P8] */
 	c->rbuf_bytes = RR_MAX(c->cfg.recv_bytes, (uint32_t)RR_WIRE_DEFAULT_INLINE);
 	c->late_receives = n - early;
 	return post_new(c, early);
@@ -225,7 +225,7 @@ static bool take_refusal(struct rr_conn *c, const struct rr_msg *m)
 	return true;
 }
 
-/* Returns the error that names the versions currently allowed. */
+/* Returns an RDMA2_ERR_VERS error with the range of versions currently allowed. */
 static struct rr_error version_range(const struct rr_conn *c)
 {
 	unsigned v = c->cfg.versions;
@@ -344,7 +344,8 @@ static bool must_authenticate(const struct rr_conn *c)
 	return c->cfg.auth_required && c->state != RR_CONN_READY;
 }
 
-/* [check: header body to sequence] */
+/* Makes the remaining checks of an RPC message and passes it on.
+ * [check: header body to sequence] */
 static void receive_rpc(struct rr_conn *c, struct rr_msg *m)
 {
 	if (!decode_v2_lists(m)) {

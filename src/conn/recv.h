@@ -13,7 +13,7 @@ enum rr_discard_reason {
 	RR_DISCARD_FAULT,     /* breaks a rule: answered with an error, or ends a
 	                       * call */
 	RR_DISCARD_SEQUENCE,  /* part of a sequence that is being discarded [M3] */
-	RR_DISCARD_NO_CALL,   /* a Reply or error for which no call of ours waits */
+	RR_DISCARD_NO_CALL,   /* a Reply or error for which none of our calls waits */
 	RR_DISCARD_ERROR,     /* an RDMA2_ERROR that is malformed or unknown */
 };
 
@@ -43,7 +43,8 @@ struct rr_msg {
 	struct rr_lists lists;
 };
 
-/* Handles a version 2 message. [check: header type to sequence] */
+/* Handles a version 2 message: makes the checks from "header type" to "sequence" in
+ * docs/decisions.md, and processes the message. */
 void rr_recv_v2(struct rr_conn *, struct rr_msg *);
 
 /* Allocates and posts the first Receives.  Returns 0 or -ENOMEM. */
@@ -96,8 +97,8 @@ void rr_cont_fini(struct rr_conn *);
 bool rr_cont_discards(struct rr_conn *, const struct rr_msg *);
 /* Discards the remaining parts of the sequence. */
 void rr_cont_discard(struct rr_conn *, uint32_t xid, bool response);
-/* Makes the call of a Reply that is being discarded wait for the Reply's last part,
- * until @until at most. */
+/* While the parts of a Reply are being discarded, makes its call wait for the last
+ * part, at most until @until. */
 void rr_cont_wait(struct rr_conn *, uint32_t xid, rr_time until);
 /* Handles an RDMA2_ERROR for @xid: no further part of that Reply will arrive. [E12] */
 void rr_cont_over(struct rr_conn *, uint32_t xid);

@@ -2,7 +2,7 @@
 /*
  * The Responder's replies.                                 [v2 §4.4, §6.4, K9]
  *
- * Items are written to the Write chunks, in order.  The rest of the reply is sent in
+ * Items are written to the Write chunks in sequence.  The rest of the reply is sent in
  * the first of these ways that is possible: in one message, in the Reply chunk, in
  * several messages.  If a Write chunk is too small for its item, or none of these ways
  * is possible, an error is sent instead, before anything has been written.

@@ -2,11 +2,12 @@
 /*
  * The queues in which requests wait before they are served.
  *
- * A request first waits for its turn: at most max_requests are served at once, and
- * credits are withheld meanwhile (tx.c), so that few others arrive.  Continued Calls
+ * A request first waits for its turn: at most max_requests are served at once.  While
+ * requests wait, credits are withheld (tx.c), so that few more arrive.  Continued Calls
  * for which memory was granted (collect.c) have a separate queue with priority: they
  * wait only for requests that have begun.  Every other request leaves a turn for each
- * continued Call that arrived earlier, since it may wait for that Call's memory.
+ * continued Call that arrived earlier, since that request may wait for the memory
+ * granted to the Call.
  *
  * After its turn a request waits for memory.  The memory for all its RDMA Reads is
  * charged to the quota in one step, in order of arrival.  So requests wait only for
@@ -74,7 +75,7 @@ static void begin_request(struct rr_conn *c, struct rr_request_state *q)
 		                                                     * chunk is empty */
 }
 
-/* Returns true if another request may be served besides @serving others. */
+/* Returns true if one more request may be served when @serving requests already are. */
 static bool has_turn(const struct rr_conn *c, unsigned serving)
 {
 	return serving < c->cfg.max_requests;
@@ -128,7 +129,7 @@ void rr_request_begin(struct rr_conn *c, struct rr_request_state *q)
 
 void rr_request_begin_roomed(struct rr_conn *c, struct rr_request_state *q)
 {
-	q->wanted = 0; /* the granted memory includes that for its Read chunks */
+	q->wanted = 0; /* the memory granted is enough for its Read chunks, too */
 	rr_request_move(q, RR_REQUEST_EV_WHOLE, RR_REQUEST_TURN);
 	rr_list_push(&c->roomed_turns, &q->req.link);
 	(void)begin_roomed(c); /* the request stays queued if it cannot begin yet */

@@ -9,8 +9,8 @@
  * CALL_DONE is queued when the call no longer waits for its Reply, the Sends that
  * gather its memory have completed, and the peer can no longer access its regions.  If
  * a part of a Reply breaks a rule, the result is known; the call is then DRAINING until
- * the last part, which may invalidate one of its regions.  After rr_call_end the XID is
- * free again, and late messages for the call are discarded.
+ * the last part arrives, which may invalidate one of the call's regions.  After
+ * rr_call_end the XID is free again, and late messages for the call are discarded.
  */
 #include "conn/core.h"
 

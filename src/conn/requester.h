@@ -27,8 +27,7 @@ struct rr_mr {
 	uint64_t offset;
 };
 
-/* The chunks that a call provides, and their registered regions.  A call without chunks
- * has none of these. */
+/* The chunks that a call provides, and their registered regions. */
 struct rr_call_chunks {
 	unsigned n; /* number of regions */
 	struct rr_mr region[RR_CALL_MAX_REGIONS];
@@ -58,8 +57,8 @@ struct rr_call_state {
 	                                * too small */
 	unsigned n_writes;  /* how many destinations, from the first, have Write
 	                     * chunks */
-	size_t reply_bound; /* limit of the octets in the Reply's payload; 0 = unknown,
-	                     * assumed small */
+	size_t reply_bound; /* upper bound on the octets in the Reply's payload; 0 =
+	                     * unknown, assumed small */
 	/* The Reply is in @chunk_buf, in @reply_buf (reassembled) or in @reply_rbuf. */
 	struct rr_mbuf reply_buf;
 	struct rr_rbuf *reply_rbuf;
@@ -140,8 +139,8 @@ void rr_call_fini(struct rr_conn *);
 void rr_answer_received(struct rr_conn *, struct rr_msg *);
 /* Processes an RDMA2_ERROR. */
 void rr_answer_error(struct rr_conn *, const struct rr_msg *);
-/* Records that the message's Send has invalidated a handle.  Returns false if neither
- * the message's call nor a call that ended early has offered that handle. [K17] */
+/* Records that the message's Send has invalidated a handle.  Returns false unless the
+ * message's call, or a call that ended early, has offered that handle. [K17] */
 bool rr_answer_invalidated(struct rr_conn *, const struct rr_msg *);
 /* Returns true if these octets begin an RPC Reply to @xid. [check: RPC message] */
 bool rr_answer_is_reply(const uint8_t *p, size_t len, uint32_t xid);
@@ -150,7 +149,8 @@ void rr_answer_forget(struct rr_conn *, const struct rr_call_state *);
 
 /* -- recover.c ------------------------------------------------------------- */
 
-/* Records which chunks the call provided, when an error has arrived for the call. */
+/* Records which chunks the call provided.  Called when an error for the call has
+ * arrived. */
 void rr_recover_note(struct rr_call_state *);
 /* Returns how many of @n chunks or segments the call may use: all, or in a second
  * attempt at most @limit. */

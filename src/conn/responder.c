@@ -131,8 +131,8 @@ static void describe_request(struct rr_request_state *q, bool special, bool cont
 	r->unreduced = false;
 }
 
-/* Returns the handle to invalidate in version 1, where the Requester names none: a
- * handle of the chunks that are likely to be the largest. */
+/* Returns the handle to invalidate in version 1, where the Requester does not choose
+ * it: one from the kind of chunk that is likely to be the largest. */
 static uint32_t first_handle(const struct rr_lists *l)
 {
 	for (uint16_t i = 0; i < l->n_writes; i++)
@@ -195,8 +195,8 @@ static void refuse_call(struct rr_conn *c, const struct rr_msg *m, uint32_t code
 	rr_recv_fault(c, m, &e, 0);
 }
 
-/* Accepts a Call that is complete in one message.  The RPC header of a Special Call is
- * still to be pulled. */
+/* Accepts a Call that is complete in one message.  The RPC header of a Special Call has
+ * not been pulled yet. */
 static void accept_call(struct rr_conn *c, struct rr_msg *m)
 {
 	struct rr_request_state *q;

@@ -120,13 +120,15 @@ bool rr_request_is_call(const uint8_t *p, size_t len, uint32_t xid);
 
 /* Begins serving the request, or queues it until its turn comes. */
 void rr_request_begin(struct rr_conn *, struct rr_request_state *);
-/* As rr_request_begin, for a continued Call for which rr_room has granted memory. */
+/* Like rr_request_begin, but for a continued Call for which rr_room has granted
+ * memory. */
 void rr_request_begin_roomed(struct rr_conn *, struct rr_request_state *);
 /* Begins serving the next request that waits for its turn.  Returns false if none can
  * begin now. */
 bool rr_request_turn(struct rr_conn *);
 /* Continues with the first request that waits for memory, or refuses it if no memory
- * can become free.  Returns false if that request must wait, or there is none. */
+ * can become free.  Returns false if that request must wait, or no request is
+ * waiting. */
 bool rr_request_budget(struct rr_conn *);
 
 /* -- pull.c ---------------------------------------------------------------- */

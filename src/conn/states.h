@@ -3,9 +3,9 @@
  * The state machines of a connection, as tables (see base/machine.h).
  *
  * An object starts in the first state of its machine's table.  Each machine has one
- * function that assigns the state (rr_conn_move, rr_call_move ...) and one to call
- * where an event is handled that may leave the state unchanged (rr_conn_event ...).
- * docs/states.md shows all machines, with diagrams.
+ * function that assigns the state (rr_conn_move, rr_call_move ...).  A second function
+ * (rr_conn_event ...) is called when an event is handled that may leave the state
+ * unchanged.  docs/states.md shows all machines, with diagrams.
  */
 #ifndef RR_CONN_STATES_H
 #define RR_CONN_STATES_H

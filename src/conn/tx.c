@@ -13,13 +13,13 @@
  *
  * A call does not use the last credit while replies are owed.
  *
- * Credits owed to the peer are withheld while they could lead to more Calls than are
+ * Credits owed to the peer are withheld while they could lead to more Calls than may be
  * served at once [v2 §4.2.1].  They are not withheld while the peer is in the middle of
  * a message or owes us a Reply: the peer must be able to finish what it has begun.
  * While parts of continued Calls wait for memory (collect.c), the credits handed back
  * are limited to the number of further parts that can be kept.  That limit does not
- * apply while one of our calls is alive, since the peer sends its Reply after those
- * parts.
+ * apply while any of our calls is outstanding, since the peer sends its Reply after
+ * those parts.
  *
  * A call is prepared (its memory registered) only when its turn comes.  Each part
  * except the last fills the inline threshold.  A call may be cancelled after some of
@@ -133,8 +133,8 @@ static bool send_queued_error(struct rr_conn *c)
 	return true;
 }
 
-/* Returns true if the next queued error answers a first message with another version.
- * That error needs no credit. */
+/* Returns true if the next queued error answers a first message whose version is not
+ * allowed.  Such an error needs no credit. */
 static bool first_error_unsettled(const struct rr_conn *c)
 {
 	struct rr_list *l = rr_list_first(&c->tx.errors);
@@ -308,9 +308,9 @@ static bool send_grant(struct rr_conn *c)
 /* -- choosing the next message --------------------------------------------- */
 
 /* Returns true if too many Sends are outstanding at the provider.  If a peer grants
- * credits but never receives, Sends could accumulate without limit; the queues before
- * them have limits.  A peer that receives does not cause this: it grants a credit only
- * for a posted Receive. */
+ * credits but never receives, Sends could accumulate without limit.  (The queues from
+ * which messages are chosen have limits.)  A peer that receives does not cause this: it
+ * grants a credit only for a posted Receive. */
 static bool is_clogged(const struct rr_conn *c)
 {
 	return c->sends_out >= 2 * c->credit.limit + RR_MAX_WAITING_ERRORS;

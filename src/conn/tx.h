@@ -44,8 +44,8 @@ void rr_tx_init(struct rr_conn *);
 /* Queues the next message, if there is one and a credit for it.  Returns false if no
  * message was queued. */
 bool rr_tx_send_next(struct rr_conn *);
-/* Queues an RDMA2_ERROR in answer to @xid.  Fails the connection if too many are
- * waiting. */
+/* Queues an RDMA2_ERROR that answers the message with @xid.  Fails the connection if
+ * too many errors are waiting. */
 void rr_tx_error(struct rr_conn *, uint32_t xid, uint32_t vers, const struct rr_error *,
                  bool unsettled);
 /* Updates how many of the credits owed may be handed back. */

@@ -5,14 +5,14 @@
  *
  * There is no exchange of properties: the connection is READY when the version is
  * settled, with the inline thresholds from the private data.  The header does not show
- * whether a message is a Call or a Reply.  The RPC message in it does.  If there is
- * none, the chunks decide: only Calls have Read chunks.  If neither helps, a client
- * treats the message as a Reply.  A server does so only if one of its calls waits for
- * that XID; otherwise it treats the message as a Call.
+ * whether a message is a Call or a Reply; the RPC message that follows the header does.
+ * If no RPC message follows, the chunks decide: only Calls have Read chunks.  If the
+ * chunks do not decide, a client treats the message as a Reply.  A server does so only
+ * if one of its calls waits for that XID; otherwise it treats the message as a Call.
  *
  * A Call with a malformed header is answered with ERR_CHUNK.  A Reply with a malformed
  * header is discarded, and its call continues to wait [RFC 8166 §4.5].  A well-formed
- * Reply that returns other chunks than its Call provided ends that call.
+ * Reply that returns chunks other than those its Call provided ends that call.
  */
 #include "conn/core.h"
 
@@ -36,9 +36,9 @@ void rr_v1_begin(struct rr_conn *c)
 	p->send_inline = RR_MIN(most, peer->recv_bytes);
 	p->recv_inline = RR_MIN(whole_units(c->cfg.recv_bytes), peer->send_bytes);
 	p->segment_bytes = c->cfg.segment_bytes;
-	/* The peer announces no limit of segments, so our limit also applies to the
-	 * Calls that we send.  Some Responders store no more segments than version 2's
-	 * default. */
+	/* The peer announces no segment limit, so our limit also applies to the Calls
+	 * that we send.  Some Responders can store no more segments than version 2's
+	 * default number. */
 	p->max_segments = c->cfg.max_segments;
 	p->peer.segment_bytes = p->peer.max_segments = 0;
 	/* Only the upper layer knows whether the client serves Calls. [RFC 8167
@@ -87,8 +87,8 @@ static uint32_t v1_grant(const struct rr_conn *c)
 }
 
 /* Starts or stops the stuck_at deadline.  If abandoned Calls occupy all credits for
- * drain_ns, a client's connection ends, so that the user makes another one.  The user
- * of a server cannot reconnect. */
+ * drain_ns, a client's connection ends, so that the user makes another one.  A server's
+ * connection stays open, because a server cannot reconnect. */
 static void watch_stuck(struct rr_conn *c)
 {
 	if (c->cfg.role != RR_CONN_CLIENT || !rr_credit1_stuck(&c->credit1))
@@ -115,8 +115,8 @@ static void take_v1_credits(struct rr_conn *c, const struct rr_msg *m)
 }
 
 /* Returns true if a message may be sent.  Answers need no credit, because the Requester
- * has posted a Receive for each.  The limit is for a peer that sends more Calls than
- * were granted, and does not receive. */
+ * has posted a Receive for each.  The limit on Sends protects against a peer that sends
+ * more Calls than were granted and does not receive the answers. */
 static bool may_send_v1(const struct rr_conn *c)
 {
 	return c->sends_out < v1_grant(c) + c->credit.limit;
@@ -169,7 +169,7 @@ static bool decode_v1_lists(struct rr_msg *m)
 	return true;
 }
 
-/* Guesses whether a message is a Reply when its contents do not tell. */
+/* Guesses whether a message is a Reply when its contents do not show it. */
 static bool likely_reply(const struct rr_conn *c, const struct rr_msg *m)
 {
 	return c->cfg.role == RR_CONN_CLIENT || rr_call_sent(c, m->p.xid);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The operations of version 2, and the choice between versions; version1.c has those of
- * version 1. */
+/* The operations of version 2 (version1.c has the operations of version 1), and the
+ * choice between the versions. */
 #include "conn/core.h"
 
 static void take_v2_credits(struct rr_conn *c, const struct rr_msg *m)

@@ -46,7 +46,8 @@ struct rr_version_ops {
 	bool (*may_send)(const struct rr_conn *);
 	/* Returns true if there is a credit for a Call. */
 	bool (*may_call)(const struct rr_conn *);
-	/* Spends a credit, for a Call if @call.  Returns the word for rdma_credit. */
+	/* Spends a credit for a Call (@call) or another message.  Returns the word for
+	 * rdma_credit. */
 	uint32_t (*spend)(struct rr_conn *, bool call);
 	/* Returns the word for an answer that costs no credit. */
 	uint32_t (*idle_word)(const struct rr_conn *);
@@ -56,10 +57,11 @@ struct rr_version_ops {
 
 extern const struct rr_version_ops rr_v1_ops, rr_v2_ops;
 
-/* Returns the table of the highest of @versions, enum rr_conn_versions. */
+/* Returns the table for the highest version in @versions, a set of enum
+ * rr_conn_versions. */
 const struct rr_version_ops *rr_version_ops_highest(unsigned versions);
-/* Returns the table of the highest of @versions between @low and @high, or NULL if
- * there is none. [V12] */
+/* Returns the table for the highest version in @versions that lies between @low and
+ * @high, or NULL if no version does. [V12] */
 const struct rr_version_ops *rr_version_ops_within(unsigned versions, uint32_t low,
                                                    uint32_t high);
 

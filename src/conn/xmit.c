@@ -5,9 +5,9 @@
  * copied after the header, because a gather entry costs more than a few cache lines.
  * The credit word is filled in as late as possible, when the Send is queued.
  *
- * A message that gathers a call's memory counts as outstanding in that call until it
- * has completed; every message of a request does so in its request.  Until then that
- * memory is lent to the provider.
+ * A message that gathers a call's memory is counted in the call's sends_out until the
+ * message has completed.  Every message that belongs to a request is counted in the
+ * request's xmits_out.  Until then the memory is lent to the provider.
  */
 #include "conn/core.h"
 
@@ -258,8 +258,8 @@ void rr_xmit_completed(struct rr_conn *c, struct rr_xmit *x, int status)
 		c->sends_out--;
 	rr_xmit_free(c, x);
 	/* -ECANCELED means that the post was flushed; the loss will be reported.  After
-	 * any other failure a message or result is missing.  The peer can only learn
-	 * this from the close of the connection. [v2 §7.4] */
+	 * any other failure a message or result is missing.  Only closing the
+	 * connection can inform the peer. [v2 §7.4] */
 	if (status && status != -ECANCELED)
 		rr_conn_fail(c, status);
 	if (s) {

@@ -44,8 +44,8 @@ struct rr_xmit *rr_xmit_write(struct rr_conn *, struct rr_stream *stream, size_t
 size_t rr_xmit_header_bytes(const struct rr_conn *, const struct rr_lists *lists);
 /* Spends a credit, fills in the credit word and queues the Send. */
 void rr_xmit_send(struct rr_conn *, struct rr_xmit *);
-/* Queues a Send that costs no credit: an error reply to a first message with another
- * version. */
+/* Queues a Send that costs no credit: an error that answers a first message whose
+ * version is not allowed. */
 void rr_xmit_send_free(struct rr_conn *, struct rr_xmit *);
 /* Handles the completion of a Send or Write: frees the message and notifies its call or
  * request. */
