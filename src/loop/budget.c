@@ -116,9 +116,9 @@ static void grant_turn(struct rr_holder *h)
 	h->waking = true;
 }
 
-/* Serves the waiting holders as far as memory allows.  If no request uses memory, no
- * memory will be released; so the next holder is served even beyond the limit, which
- * may have been lowered. */
+/* Serves the waiting holders as far as memory allows.  If no request uses memory, none
+ * will be released; so the next holder is then served even beyond the limit, which may
+ * have been lowered. */
 static void serve_queues(struct rr_budget *b)
 {
 	for (;;) {
@@ -160,8 +160,8 @@ static bool join_queue(struct rr_holder *h, uint64_t bytes)
 	h->wanted = bytes;
 	rr_list_push(h->used ? &b->rest : &b->first, &h->link);
 	b->wanted += bytes;
-	b->waiting++;     /* before serve_queues: releasing threads check this */
-	h->waking = true; /* prevents a wake-up: the result is returned */
+	b->waiting++;     /* set first: threads that release memory check this */
+	h->waking = true; /* no wake-up: the result is returned instead */
 	serve_queues(b);
 	h->waking = waking;
 	if (h->granted) {
@@ -205,7 +205,7 @@ static bool fits_own_limit(const struct rr_holder *h, uint64_t bytes)
 	return !used || (used <= h->limit && bytes <= h->limit - used);
 }
 
-/* Serves the claims of @h in order, as far as memory allows. */
+/* Serves the claims of @h in order of arrival, as far as memory allows. */
 static void serve_claims(struct rr_holder *h)
 {
 	struct rr_claim *k;

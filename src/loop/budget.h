@@ -4,10 +4,10 @@
  * connections and threads.
  *
  * Each connection is a holder.  A fixed amount is reserved for its Receives.  Each of
- * its requests claims at once all the memory that the request may need: for arguments
- * to fetch by RDMA Read and for the results.  A claim that does not fit waits, and gets
- * no part of the memory before all of it is available.  So a request that has memory
- * never waits for more, and releases it when the request ends.
+ * its requests makes one claim for all the memory that the request may need: for
+ * arguments to fetch by RDMA Read and for the results.  A claim that does not fit
+ * waits, and gets no memory until all of it is available.  So a request that has memory
+ * never waits for more.  It releases its memory when it ends.
  *
  * The claims of one holder are served in order of arrival, within the holder's own
  * limit; only its first claim waits for the budget.  Holders wait in two queues, each
@@ -21,12 +21,12 @@
  *   first  15/16 of the limit
  *   none   the limit (a small claim whose holder uses no memory does not queue)
  *
- * Fixed amounts take at most 3/8 of the limit and a claim at most 1/2, so every claim
- * fits when the other requests have ended.
+ * Fixed amounts take at most 3/8 of the limit, and one claim at most 1/2, so every
+ * claim fits when the other requests have ended.
  *
  * Threads: while no holder waits, claiming and releasing take no lock; extending never
- * does.  A holder belongs to one engine.  The holder's wake function notifies the
- * engine, and does so by a post only.
+ * takes a lock.  A holder belongs to one engine.  The holder's wake function only posts
+ * to the engine.
  */
 #ifndef RR_LOOP_BUDGET_H
 #define RR_LOOP_BUDGET_H
@@ -51,13 +51,14 @@ struct rr_budget {
 	_Atomic uint64_t waits, refused, ended;
 	pthread_mutex_t lock;       /* guards the following members */
 	struct rr_list first, rest; /* queues: rr_holder.link */
-	uint64_t wanted;            /* octets for which holders wait, in total */
+	uint64_t wanted;            /* total of the octets for which holders wait */
 	struct rr_list watches;     /* rr_budget_watch.link */
 };
 
 /* Returns the budget of the process. */
 struct rr_budget *rr_budget_process(void);
-/* In a child of fork(): resets the budget, since the child has no connections. */
+/* Called in a child of fork(): resets the budget, since the child has no
+ * connections. */
 void rr_budget_forget(void);
 void rr_budget_init(struct rr_budget *, uint64_t limit);
 void rr_budget_fini(struct rr_budget *);
@@ -81,23 +82,24 @@ struct rr_holder {
 	struct rr_list link;
 	uint64_t wanted; /* octets of the first claim */
 	bool queued;     /* the first claim waits for the budget */
-	bool granted; /* the first claim has memory, but its owner was not called yet */
-	bool waking;  /* wake was called, but rr_holder_woken was not yet */
+	bool granted;    /* first claim has memory; its granted() was not called yet */
+	bool waking;     /* wake() was called, rr_holder_woken() not yet */
 };
 
 /* Initializes a holder.  @wake must arrange for a call of rr_holder_woken in the
  * holder's thread. */
 void rr_holder_init(struct rr_holder *, struct rr_budget *, uint64_t limit,
                     void (*wake)(struct rr_holder *));
-/* Releases the fixed amount.  The holder must have no claims and no memory of requests.
- * The caller must withdraw the post made by the holder's wake function. */
+/* Releases the fixed amount.  The holder must have no claims, and no memory reserved
+ * for requests.  The caller must withdraw the post made by the holder's wake
+ * function. */
 void rr_holder_fini(struct rr_holder *);
 /* Adds @bytes to the fixed amount.  Returns false if they do not fit in the budget. */
 bool rr_holder_pay(struct rr_holder *, uint64_t bytes) RR_MUST_CHECK;
 
-/* Makes a claim.  Returns 1 if the memory is reserved, 0 if the claim waits, or -ENOMEM
- * if it can never fit.  If the claim waits, its granted function is called later,
- * unless the claim is withdrawn. */
+/* Makes a claim.  Returns 1 if the memory has been reserved, 0 if the claim waits, or
+ * -ENOMEM if the claim can never be served.  If the claim waits, its granted function
+ * is called later, unless the claim is withdrawn. */
 int rr_holder_claim(struct rr_holder *, struct rr_claim *) RR_MUST_CHECK;
 /* Withdraws a waiting claim. */
 void rr_holder_leave(struct rr_holder *, struct rr_claim *);
@@ -122,7 +124,7 @@ struct rr_budget_watch {
 };
 void rr_budget_watch(struct rr_budget *, struct rr_budget_watch *);
 void rr_budget_unwatch(struct rr_budget *, struct rr_budget_watch *);
-/* Returns the number of octets that holders wait for; 0 if no holder waits. */
+/* Returns the total of the octets for which holders wait. */
 uint64_t rr_budget_wanted(struct rr_budget *);
 
 #endif

@@ -68,7 +68,7 @@ bool rr_engine_enter(struct rpcrdma_engine *e)
 
 void rr_engine_leave(struct rpcrdma_engine *e)
 {
-	/* After this, threads that take turns may enter. */
+	/* After this, other threads may run the engine. */
 	if (!atomic_load(&e->resident))
 		atomic_store_explicit(&e->thread, NOBODY, memory_order_relaxed);
 	pthread_mutex_unlock(&e->run_lock);
@@ -84,7 +84,8 @@ static void wake_engine(struct rpcrdma_engine *e)
 	uint64_t one = 1;
 	int saved = errno; /* a signal handler may call this */
 
-	/* A full counter means that the wake-up is pending already. */
+	/* The write fails only if the counter is full, so that a wake-up is already
+	 * pending. */
 	(void)!write(e->evfd, &one, sizeof(one));
 	errno = saved;
 }
@@ -357,7 +358,7 @@ static void free_over_members(struct rpcrdma_engine *e)
 }
 
 /* Calls the turn function of each touched member once.  A member that is touched again
- * meanwhile waits for the next call. */
+ * during this call waits for the next one. */
 static void flush_dirty(struct rpcrdma_engine *e)
 {
 	struct rr_list *n, todo;
@@ -396,7 +397,7 @@ static void abandon_owners(struct rpcrdma_engine *e)
 {
 	struct rr_list todo, *n;
 
-	/* An owner may also free others, so no pointer is kept across the call. */
+	/* An owner may free other owners, so no pointer is kept across the call. */
 	rr_list_init(&todo);
 	while ((n = rr_list_pop(&e->owners)))
 		rr_list_push(&todo, n);
@@ -433,7 +434,7 @@ void rpcrdma_engine_free(struct rpcrdma_engine *e)
 	}
 	flush_dirty(e);
 	abandon_owners(e);
-	run_posts(e); /* for posts made by these functions */
+	run_posts(e); /* runs the posts that these functions made */
 	free_user_timers(e);
 	free_engine(e);
 }
@@ -467,8 +468,8 @@ int rpcrdma_engine_timeout_ms(const struct rpcrdma_engine *e)
 	return next_timeout_ms(e, rr_engine_clock());
 }
 
-/* Sleeps until an event, the first timer or @timeout_ms.  Uses e->now, which the caller
- * has just set. */
+/* Sleeps until an event arrives, the first timer is due or @timeout_ms has passed.
+ * Uses e->now, which the caller has just set. */
 static int wait_events(struct rpcrdma_engine *e, int timeout_ms)
 {
 	int own = next_timeout_ms(e, e->now);
@@ -499,10 +500,10 @@ int rr_engine_turn(struct rpcrdma_engine *e, int timeout_ms)
 	e->now = rr_engine_clock();
 	while ((s = rr_poller_next(&e->poller))) {
 		if (s->greedy)
-			flush_dirty(e); /* send the output of the other sources first */
+			flush_dirty(e); /* first sends other sources' output */
 		s->ready(s);
 	}
-	flush_dirty(e); /* handle input before timers that have become due */
+	flush_dirty(e); /* handles input before due timers */
 	rr_timers_run(&e->timers, e->now);
 	flush_dirty(e);
 	run_late_work(e);

@@ -26,7 +26,7 @@
 
 struct rr_member;
 
-/* How the engine uses a member.  Every slot is set. */
+/* The functions that the engine calls for a member.  None is NULL. */
 struct rr_member_ops {
 	/* Handles completions, then sends. */
 	void (*turn)(struct rr_member *);
@@ -38,8 +38,8 @@ struct rr_member_ops {
 	void (*stats)(const struct rr_member *, struct rpcrdma_stats *ret);
 };
 
-/* An object whose turn function is called in each iteration in which the object was
- * touched: a link. */
+/* A link: an object whose turn function is called in each iteration in which the object
+ * was touched. */
 struct rr_member {
 	const struct rr_member_ops *ops;
 	struct rr_list all, dirty, over;
@@ -82,7 +82,7 @@ struct rpcrdma_engine {
 	struct rr_pool pool;
 	struct rr_heap heap;
 	struct rr_list dirty;   /* touched members */
-	struct rr_list over;    /* members that have ended, to free in this iteration */
+	struct rr_list over;    /* ended members, to be freed in this iteration */
 	struct rr_list late;    /* struct rr_late */
 	struct rr_list members; /* struct rr_member.all */
 	struct rr_list owners;  /* clients and listeners: struct rr_owner */
@@ -99,8 +99,8 @@ struct rpcrdma_engine {
 	rpcrdma_log_fn *log;
 	void *log_arg;
 	enum rpcrdma_log_level log_level;
-	struct rpcrdma_stats ended; /* sum over links that have ended */
-	uint64_t own_syscalls;      /* number of system calls, without the poller's */
+	struct rpcrdma_stats ended; /* sum of the counters of links that have ended */
+	uint64_t own_syscalls;      /* number of system calls, excluding the poller's */
 	atomic_bool stop;
 	atomic_ulong thread;       /* pthread_t that runs the engine; 0 = none yet */
 	pthread_mutex_t run_lock;  /* held by the thread that runs the engine */
@@ -117,7 +117,7 @@ struct rpcrdma_engine {
 void rr_engine_add_member(struct rpcrdma_engine *, struct rr_member *,
                           const struct rr_member_ops *);
 /* Has the engine call the turn function of @m once, in this iteration or the next.
- * Further calls before that have no effect. */
+ * Touching @m again before then has no effect. */
 void rr_engine_touch_member(struct rpcrdma_engine *, struct rr_member *m);
 /* Reports that @m has ended.  The engine frees it in this iteration. */
 void rr_engine_member_over(struct rpcrdma_engine *, struct rr_member *m);
@@ -141,20 +141,20 @@ void rr_engine_unpost(struct rpcrdma_engine *, struct rr_post *p);
  * thread. */
 void rr_engine_later(struct rpcrdma_engine *, struct rr_late *);
 /* Returns true if the calling thread runs the engine, or if no thread has run it yet.
- * A thread that takes turns runs the engine from rr_engine_enter to rr_engine_leave. */
+ * Between rr_engine_enter and rr_engine_leave, the calling thread runs the engine. */
 bool rr_engine_here(const struct rpcrdma_engine *);
-/* Lets the calling thread run the engine until rr_engine_leave.  Returns false if
+/* Makes the calling thread run the engine until rr_engine_leave.  Returns false if
  * another thread runs the engine, or has called rpcrdma_engine_process. */
 bool rr_engine_enter(struct rpcrdma_engine *) RR_MUST_CHECK;
 void rr_engine_leave(struct rpcrdma_engine *);
 /* Runs one iteration.  The calling thread must run the engine. */
 int rr_engine_turn(struct rpcrdma_engine *, int timeout_ms);
-/* Returns true if called within a callback of this engine. */
+/* Returns true if called within one of this engine's callbacks. */
 bool rr_engine_inside(const struct rpcrdma_engine *);
 /* Returns a new XID: not 0, and unique among the outstanding calls of this engine,
  * since several objects may share a connection, now or after a reconnect. [O11] */
 uint32_t rr_engine_new_xid(struct rpcrdma_engine *);
-/* Returns the time of CLOCK_MONOTONIC. */
+/* Returns the time by CLOCK_MONOTONIC. */
 rr_time rr_engine_clock(void);
 /* Returns @t + @ns, or RR_TIME_NEVER on overflow. */
 static inline rr_time rr_after(rr_time t, uint64_t ns)

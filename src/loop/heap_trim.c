@@ -27,6 +27,6 @@ void rr_heap_ended(struct rr_heap *h, struct rr_timers *timers, rr_time now)
 {
 	if (++h->ended < MANY || h->timer.place)
 		return;
-	/* On failure, the next connection that ends starts the timer. */
+	/* If this fails, the next connection that ends starts the timer. */
 	(void)!rr_timer_set(timers, &h->timer, now + TRIM_DELAY_NS);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Returns free pages of the heap to the system after many connections have ended.
+ * Returns free heap pages to the system after many connections have ended.
  *
- * The small objects of a connection are allocated by malloc.  After a burst of
- * connections, the freed objects have lower addresses than objects still in use, and
- * malloc does not return such memory.  So one second after 64 connections have ended,
- * the engine calls malloc_trim().
+ * A connection's small objects are allocated by malloc.  After a burst of connections,
+ * the freed objects have lower addresses than objects still in use, and free() does not
+ * return such memory to the system.  So one second after 64 connections have ended, the
+ * engine calls malloc_trim().
  */
 #ifndef RR_LOOP_HEAP_TRIM_H
 #define RR_LOOP_HEAP_TRIM_H

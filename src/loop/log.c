@@ -150,7 +150,7 @@ static void describe_gss_refused(const struct event *ev, char *s, size_t size)
 	         ev->v[0]);
 }
 
-/* Events that are not listed have level RPCRDMA_LOG_DEBUG. */
+/* The events that have a sentence; all others have level RPCRDMA_LOG_DEBUG. */
 static const struct sentence {
 	enum rpcrdma_log_level level;
 	void (*describe)(const struct event *, char *s, size_t size);

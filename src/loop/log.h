@@ -5,9 +5,9 @@
  *
  * An object with a peer (a link, a client's connection) has a voice, so that each line
  * names the peer.  The engine has a voice for events without a peer.  Each layer emits
- * its events to the sink of a voice.  While the program has set neither a trace nor a
- * log function, the sink has no emit function.  An event that is too detailed for the
- * log's level is not formatted.
+ * its events to a voice's sink.  While the program has set neither a trace nor a log
+ * function, the sink has no emit function.  The log formats no event that is too
+ * detailed for its level.
  */
 #ifndef RR_LOOP_LOG_H
 #define RR_LOOP_LOG_H

@@ -28,7 +28,7 @@ static int add_to_epoll(int epfd, struct rr_source *s)
 	return epoll_ctl(epfd, EPOLL_CTL_ADD, s->fd, &ev) < 0 ? -errno : 0;
 }
 
-/* Changes from poll to epoll. */
+/* Changes from poll(2) to epoll. */
 static int move_to_epoll(struct rr_poller *p)
 {
 	int epfd = epoll_create1(EPOLL_CLOEXEC), err = 0;
@@ -85,7 +85,8 @@ void rr_poller_del(struct rr_poller *p, struct rr_source *s)
 {
 	if (s->fd < 0)
 		return;
-	/* Fails if the descriptor was closed, which has removed it from the set. */
+	/* epoll_ctl fails harmlessly if the descriptor was closed: closing it removed
+	 * it from the set. */
 	if (p->epfd >= 0)
 		(void)epoll_ctl(p->epfd, EPOLL_CTL_DEL, s->fd, NULL);
 	for (unsigned i = 0; i < p->n_few; i++)
@@ -126,7 +127,8 @@ static int wait_many(struct rr_poller *p, int timeout_ms)
 	return n;
 }
 
-/* Moves greedy sources to the end.  The order is kept otherwise. */
+/* Moves greedy sources to the end of the array; otherwise, the order remains the
+ * same. */
 static void move_greedy_last(struct rr_poller *p)
 {
 	struct rr_source *greedy[RR_POLLER_BATCH];

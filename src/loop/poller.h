@@ -18,7 +18,7 @@ enum { RR_POLLER_FEW = 8, RR_POLLER_BATCH = 64 };
 struct rr_source {
 	void (*ready)(struct rr_source *);
 	int fd;          /* -1: not in the poller */
-	uint32_t events; /* to wait for: EPOLLIN, EPOLLOUT */
+	uint32_t events; /* events to wait for: EPOLLIN, EPOLLOUT */
 	bool greedy;     /* has more work than one call handles; returned last */
 };
 

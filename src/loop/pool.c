@@ -21,7 +21,7 @@
 #endif
 
 /* For each class, the cache contains at most CACHE_MAX pieces, with 1 << CACHE_SHIFT
- * octets in total; but one piece of any size is allowed. */
+ * octets in total; but one piece may always be cached. */
 enum {
 	UNITS = 1 << (RR_POOL_BLOCK_SHIFT - RR_POOL_MIN_SHIFT),
 	CACHE_MAX = 64,
@@ -35,8 +35,8 @@ struct rr_pool_block {
 	uint8_t starts[UNITS];
 };
 
-/* Returns the size of class @c.  Sizes above a block are 5, 6, 7 and 8 quarters of each
- * power of two. */
+/* Returns the size of class @c.  Classes larger than a block are 5/4, 6/4, 7/4 and 8/4
+ * of each power of two. */
 static size_t get_class_size(unsigned c)
 {
 	unsigned k = c - RR_POOL_BLOCK_CLASSES;
@@ -66,7 +66,7 @@ static unsigned get_cache_max(unsigned c)
 
 /* -- memory of the system -------------------------------------------------- */
 
-/* Large memory is mapped, not allocated on the heap.  So it can be returned to the
+/* Maps memory instead of allocating it on the heap, so that it can be returned to the
  * system regardless of the small objects in use. */
 static void *map_pages(size_t bytes)
 {
@@ -82,8 +82,7 @@ static void unmap_pages(void *m, size_t bytes)
 		RR_ASSERT(!munmap(m, bytes));
 }
 
-/* Maps the memory of a block, aligned to the size of a block.  Returns NULL on
- * failure. */
+/* Maps a block's memory, aligned to the block size.  Returns NULL on failure. */
 static uint8_t *map_block(void)
 {
 	uint8_t *m = map_pages(2 * RR_POOL_BLOCK_BYTES);
@@ -107,8 +106,8 @@ static void unmap_block(uint8_t *m)
 	unmap_pages(m, RR_POOL_BLOCK_BYTES);
 }
 
-/* Allocates a piece outside of blocks, because it is larger than a block or there are
- * no more blocks. */
+/* Allocates a piece outside of blocks, because the piece is larger than a block or no
+ * more blocks are allowed. */
 static void *get_alone(unsigned c)
 {
 	return c < RR_POOL_BLOCK_CLASSES ? aligned_alloc(64, get_class_size(c))
@@ -161,8 +160,8 @@ static size_t get_unit(const struct rr_pool_block *b, const void *m)
 	return (size_t)((const uint8_t *)m - b->base) >> RR_POOL_MIN_SHIFT;
 }
 
-/* Adds a piece to the list of its class.  The front is best, since the piece is in the
- * CPU's cache. */
+/* Adds a piece to the list of its class.  The front of the list is best, since the
+ * piece is in the CPU's cache. */
 static void add_free_piece(struct rr_pool *p, struct rr_pool_block *b, uint8_t *m,
                            unsigned c)
 {
@@ -288,8 +287,8 @@ static void *take_cached(struct rr_pool *p, unsigned c)
 	return f;
 }
 
-/* Merges all cached pieces.  Returns false if there were none.  Each piece was cached
- * by one rr_pool_put, so the total cost is no higher than if that call had merged it.
+/* Merges all cached pieces.  Returns false if there were none.  The total cost is no
+ * higher than if each rr_pool_put had merged its piece instead of caching it.
  */
 static bool merge_cached(struct rr_pool *p)
 {
@@ -387,8 +386,8 @@ static bool shrink_large(struct rr_pool *p, size_t bytes)
 	return p->large_bytes + bytes <= p->cache_limit;
 }
 
-/* Caches or frees a piece outside of blocks.  Only pieces larger than a block are
- * cached. */
+/* Caches or frees a piece outside of blocks; caches it only if it is larger than a
+ * block. */
 static void put_alone(struct rr_pool *p, void *m, unsigned c)
 {
 	if (c < RR_POOL_BLOCK_CLASSES || get_class_size(c) > p->cache_limit ||
@@ -443,8 +442,8 @@ void rr_pool_pin(struct rr_pool *p)
 	p->pins++;
 }
 
-/* The last unpin unmaps free blocks while the pool exceeds its limit, starting with the
- * highest address. */
+/* The last unpin unmaps free blocks, starting with the highest address, until the pool
+ * is within its limit. */
 void rr_pool_unpin(struct rr_pool *p)
 {
 	RR_ASSERT(p->pins);

@@ -13,10 +13,10 @@
  *
  * If the pool has more free memory than its limit, each block that becomes entirely
  * free is unmapped.  But a device may keep a block registered (struct rr_prov_memory).
- * A connection that needs this calls rr_pool_pin(), and no block is unmapped until it
- * calls rr_pool_unpin().
+ * A connection to such a device calls rr_pool_pin(); no block is unmapped until that
+ * connection calls rr_pool_unpin().
  *
- * The number of blocks depends on the peak use and on fragmentation.  Pages of a block
+ * The number of blocks depends on the peak use and on fragmentation.  A block's pages
  * are touched only when they are used, but a device that registers a block pins all its
  * pages.
  */
@@ -31,7 +31,7 @@ enum {
 	RR_POOL_BLOCK_SHIFT = 21,
 	RR_POOL_BLOCK_CLASSES = RR_POOL_BLOCK_SHIFT - RR_POOL_MIN_SHIFT + 1,
 	RR_POOL_CLASSES = RR_POOL_BLOCK_CLASSES + 40, /* up to 2 GiB */
-	RR_POOL_BLOCKS = 512, /* maximum number; further pieces come from the heap */
+	RR_POOL_BLOCKS = 512, /* limit on blocks; more pieces are allocated singly */
 };
 
 #define RR_POOL_BLOCK_BYTES ((size_t)1 << RR_POOL_BLOCK_SHIFT)
@@ -39,7 +39,8 @@ enum {
 struct rr_pool_block;
 
 struct rr_pool {
-	/* For each class, the free pieces of blocks, merged as far as possible. */
+	/* For each class, the free, uncached pieces of blocks, merged as far as
+	 * possible. */
 	struct rr_list free[RR_POOL_BLOCK_CLASSES];
 	/* The cache: for each class, free pieces that are not merged.  All free pieces
 	 * larger than a block are here. */
@@ -51,7 +52,7 @@ struct rr_pool {
 	unsigned n_blocks;
 	unsigned pins;
 	size_t cached_bytes; /* free, in blocks */
-	size_t large_bytes;  /* free, in pieces larger than a block */
+	size_t large_bytes;  /* free octets in pieces larger than a block */
 	size_t cache_limit;  /* for each of cached_bytes and large_bytes */
 	size_t used_bytes;   /* allocated */
 	size_t peak_bytes;   /* highest used_bytes so far */
@@ -61,7 +62,8 @@ void rr_pool_init(struct rr_pool *, size_t cache_limit);
 void rr_pool_fini(struct rr_pool *);
 /* Returns memory aligned to 64 octets, or NULL. */
 void *rr_pool_get(struct rr_pool *, size_t bytes);
-/* Frees memory returned by rr_pool_get; @bytes must be the same.  Ignores NULL. */
+/* Frees memory returned by rr_pool_get, which must have been called with the same
+ * @bytes.  Ignores NULL. */
 void rr_pool_put(struct rr_pool *, void *p, size_t bytes);
 
 /* Finds the block that contains [@p, @p + @len).  Returns false if there is none. */

@@ -39,8 +39,8 @@ static void sift_timer(struct rr_timers *h, size_t i)
 	set_heap_place(h, i, t);
 }
 
-/* Grows the array, if needed, to hold one timer more than those that run or have a
- * reservation.  Index 0 is not used. */
+/* Grows the array, if needed, so that one more timer fits in addition to those that run
+ * or have a reservation.  Index 0 is not used. */
 static int grow_heap(struct rr_timers *h)
 {
 	size_t room = h->room ? 2 * h->room : 32;

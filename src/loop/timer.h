@@ -3,8 +3,8 @@
  * Timers of one engine: a binary heap of embedded nodes.  Each node contains its index,
  * so stopping a timer is O(log n), and stopping it twice is harmless.
  *
- * A place can be reserved for a timer whose start must not fail later.  The reservation
- * allocates the memory, and can itself fail.
+ * A place can be reserved for a timer whose start must not fail later.  Reserving
+ * allocates memory, and can fail.
  */
 #ifndef RR_LOOP_TIMER_H
 #define RR_LOOP_TIMER_H
@@ -21,7 +21,7 @@ struct rr_timer {
 struct rr_timers {
 	struct rr_timer **heap; /* [1..count] */
 	size_t count, room;
-	size_t n_reserved; /* number of places reserved for timers not running */
+	size_t n_reserved; /* number of reserved places whose timers do not run */
 };
 
 void rr_timers_fini(struct rr_timers *);
@@ -30,8 +30,8 @@ void rr_timers_fini(struct rr_timers *);
 int rr_timer_reserve(struct rr_timers *, struct rr_timer *t) RR_MUST_CHECK;
 /* Stops @t and cancels its reservation, if there is one. */
 void rr_timer_release(struct rr_timers *, struct rr_timer *t);
-/* Starts @t, or changes its time if it runs.  Returns 0, or -ENOMEM, which is possible
- * only if @t neither runs nor has a reservation. */
+/* Starts @t, or changes its time if it runs.  Returns 0 or -ENOMEM; a timer that runs
+ * or has a reservation never causes -ENOMEM. */
 int rr_timer_set(struct rr_timers *, struct rr_timer *t, rr_time when) RR_MUST_CHECK;
 void rr_timer_stop(struct rr_timers *, struct rr_timer *t);
 /* Returns the time of the first timer, or RR_TIME_NEVER if none runs. */

@@ -17,9 +17,9 @@ int rr_addr_split(const char *text, char host[RR_HOST_MAX],
  * reduces larger numbers modulo 65536.) */
 bool rr_addr_service_valid(const char *service);
 /* Calls getaddrinfo() for stream sockets; the caller frees @ret with freeaddrinfo().
- * If @passive, the addresses are for listening, and @host NULL or "" means the any
- * address.  Returns -EINVAL if @service is not valid, or -ENXIO if the host does not
- * resolve. */
+ * If @passive is true, the addresses are for listening, and a @host of NULL or "" means
+ * the any address.  Returns -EINVAL if @service is not valid, or -ENXIO if the host
+ * does not resolve. */
 int rr_addr_resolve(const char *host, const char *service, bool passive,
                     struct addrinfo **ret) RR_MUST_CHECK;
 

@@ -60,7 +60,7 @@ static int ask_by_rdma(struct rpcrdma_engine *e, const struct rr_rpcb *r,
 	err = call_null(c, r);
 	rpcrdma_conn_close(c);
 	while (!rpcrdma_engine_idle(e) && !rpcrdma_engine_process(e, 100))
-		; /* closing has a time limit */
+		; /* ends, since closing has a time limit */
 	return err;
 }
 
@@ -89,7 +89,7 @@ static bool is_unspecified(const struct sockaddr *sa)
 	                                 : in4->sin_addr.s_addr == htonl(INADDR_ANY);
 }
 
-/* Copies the port of @sa to @own. */
+/* Sets the port in @own to the port in @sa. */
 static void copy_port(struct sockaddr_storage *own, const struct sockaddr *sa)
 {
 	if (sa->sa_family == AF_INET6)
@@ -102,8 +102,8 @@ static void copy_port(struct sockaddr_storage *own, const struct sockaddr *sa)
 
 typedef bool is_dead_fn(const struct rr_rpcb *, const struct sockaddr *);
 
-/* Returns true if the server is dead at each address of this host.  Asks at each,
- * because an RDMA device serves only some of the addresses. */
+/* Returns true if the server is dead at each of this host's addresses.  Checks all of
+ * them, because an RDMA device serves only some. */
 static bool is_dead_everywhere(is_dead_fn *dead, const struct rr_rpcb *r,
                                const struct sockaddr *sa)
 {

@@ -4,10 +4,10 @@
  *
  * A server that is killed does not unregister, and rpcbind keeps one address for each
  * program and netid.  So a leftover registration prevents a new server from registering
- * at another port.  To recognize one, procedure NULL is called at the registered
- * address.  The registration is a leftover if the connection is refused, or if another
- * program listens there now.  A timeout proves nothing: the server may be busy or
- * stopped.
+ * another port.  To recognize a leftover, this code calls procedure NULL at the
+ * registered address.  The registration is a leftover if the connection is refused, or
+ * if another program listens there now.  A timeout proves nothing: the server may be
+ * busy or stopped.
  */
 #ifndef RR_RPCBIND_LEFTOVER_H
 #define RR_RPCBIND_LEFTOVER_H

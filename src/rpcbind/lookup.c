@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 struct rr_lookup {
-	struct rr_source source; /* used by the loop only */
+	struct rr_source source; /* used only by the event loop */
 	struct rpcrdma_engine *engine;
 	struct rr_lookup_options what;
 	char *host;
@@ -19,7 +19,7 @@ struct rr_lookup {
 	int error;
 	uint16_t port;
 	atomic_bool over;
-	atomic_uint held; /* number of references: the loop's and the thread's */
+	atomic_uint held; /* references: the loop's and the thread's */
 };
 
 static void put_lookup(struct rr_lookup *f)

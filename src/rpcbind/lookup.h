@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rpcrdma_lookup for callers that must not block: the lookup runs in a thread of its
- * own, and the event loop reports the result.
+ * Runs rpcrdma_lookup for callers that must not block: the lookup runs in a separate
+ * thread, and the event loop reports the result.
  *
- * The thread does not use the engine.  It shares one object with the loop, and makes an
- * eventfd readable when the lookup is done.  The object is freed with the last of its
- * two references.  So a connection or an engine can be freed without waiting for the
- * thread.
+ * The thread does not use the engine.  It shares one object with the event loop, and
+ * makes an eventfd readable when the lookup is done.  The object is freed when both the
+ * thread and the loop have released it.  So a connection or an engine can be freed
+ * without waiting for the thread.
  */
 #ifndef RR_RPCBIND_LOOKUP_H
 #define RR_RPCBIND_LOOKUP_H
@@ -19,8 +19,8 @@ struct rr_lookup_options {
 	const char *host; /* borrowed */
 	uint32_t program, version;
 	uint64_t timeout_ns;
-	/* Called once in the loop, after the lookup was freed: with 0 and the port, or
-	 * with the error of rpcrdma_lookup. */
+	/* Called once in the event loop, after the lookup was freed.  @error is 0 or
+	 * the error from rpcrdma_lookup. */
 	void (*done)(void *arg, int error, uint16_t port);
 	void *arg;
 };

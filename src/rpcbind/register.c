@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Registers programs with the rpcbind of this host, and asks the rpcbind of a server
- * for ports; contract in rpcbind.h.                                [v2 §9; O6]
+ * Registers programs with this host's rpcbind, and asks a server's rpcbind for ports;
+ * contract in rpcbind.h.                                           [v2 §9; O6]
  *
  * A listener at the IPv6 any address accepts IPv4 connections too, so it is registered
  * under both netids.                                               [v2 §12]
@@ -82,8 +82,9 @@ static struct rr_rpcb get_pair(const struct registration *r, unsigned i)
 	                        .uaddr = at->uaddr};
 }
 
-/* Unregisters a pair if the registered address is still ours.  rpcbind checks only the
- * owner, and another server of the same user may have replaced the address. */
+/* Unregisters a pair if the registered address is still ours.  rpcbind checks only
+ * which user owns the entry, and another server run by this user may have replaced the
+ * address. */
 static int unregister_pair(const struct registration *r, unsigned i)
 {
 	struct rr_rpcb one = get_pair(r, i);
@@ -141,9 +142,10 @@ static int register_pairs(const struct registration *r)
 			err = replace_leftover(r, i);
 
 		if (err) {
-			/* The result is ignored: the caller gets @err. */
+			/* Errors are ignored: the caller gets @err. */
 			(void)!unregister_pairs(r, i);
-			/* No local socket: rpcbind is not running. */
+			/* -ENOENT: rpcbind is not running, so there is no local
+			 * socket. */
 			return err == -ENOENT ? -ECONNREFUSED : err;
 		}
 	}
@@ -206,8 +208,9 @@ int rpcrdma_unregister_tcp(uint32_t program, uint32_t version,
 
 /* -- lookup ---------------------------------------------------------------- */
 
-/* Returns the more informative of two errors: -ENOENT, which is a reply of rpcbind, is
- * preferred to all others, and all others to -ECONNREFUSED. */
+/* Returns the more informative of two errors.  -ENOENT, which rpcbind itself has
+ * reported, is preferred to all others; -ECONNREFUSED is returned only if there is no
+ * other error. */
 static int pick_error(int a, int b)
 {
 	return !a || a == -ECONNREFUSED || b == -ENOENT ? b : a;

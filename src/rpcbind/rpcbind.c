@@ -62,7 +62,7 @@ static int connect_to(const struct rr_rpcbind *b, int fd)
 	while (connect(fd, (const struct sockaddr *)&b->addr, b->len)) {
 		if (errno == EINPROGRESS)
 			return finish_rpcbind_connect(fd, b->deadline);
-		/* The queue of the local socket is full, and no event reports when
+		/* EAGAIN: the local socket's queue is full, and no event reports when
 		 * this changes. */
 		if (errno != EAGAIN || b->addr.ss_family != AF_UNIX)
 			return -errno;
@@ -123,7 +123,7 @@ static int recv_all(int fd, uint8_t *p, size_t len, rr_time deadline)
 		if (rc)
 			return rc;
 		if (n == 0)
-			return -EBADMSG; /* closed in the middle of a record */
+			return -EBADMSG; /* rpcbind closed in the middle of a record */
 		if (n > 0) {
 			p += n;
 			len -= (size_t)n;
@@ -176,8 +176,8 @@ static void put_text(struct rr_writer *w, const char *s)
 	rr_put_padded(w, s, strlen(s));
 }
 
-/* Encodes the arguments.  The owner is for an rpcbind that does not read the
- * credentials of the local socket. */
+/* Encodes the arguments.  The owner is sent for an rpcbind that does not read the local
+ * socket's credentials. */
 static void put_args(struct rr_writer *w, const struct rr_rpcb *a)
 {
 	char owner[16];
@@ -271,8 +271,7 @@ static int get_bool(struct rr_cursor *c)
 	return rr_cursor_bad(c) || v > 1 ? -EBADMSG : (int)v;
 }
 
-/* Calls SET or UNSET.  Returns 0 if the result is true, or the error @no if it is
- * false. */
+/* Calls SET or UNSET.  Returns 0 if rpcbind's result is true, or @no if it is false. */
 static int call_for_bool(const struct rr_rpcbind *b, uint32_t procedure,
                          const struct rr_rpcb *r, int no)
 {
@@ -331,12 +330,12 @@ static bool is_match(const struct entry *e, const struct rr_rpcb *r)
 	       !memcmp(e->netid.at, r->netid, e->netid.len);
 }
 
-/* Looks for @r in the list returned by DUMP.  Decodes the list to its end, so that a
- * malformed list is always refused. */
+/* Looks for @r in the list returned by DUMP.  Always decodes the entire list, so that a
+ * malformed list is refused. */
 static int search_list(struct rr_cursor *c, const struct rr_rpcb *r, int family,
                        struct sockaddr_storage *ret)
 {
-	struct text found = {0}, other = {0}; /* @other: of another version */
+	struct text found = {0}, other = {0}; /* @other: another version's */
 	int more;
 
 	while ((more = get_bool(c)) == 1) {

@@ -4,20 +4,20 @@
  *                                                        [v2 §9; RFC 1833 §2]
  * These functions block, at most until the deadline.  Each makes a connection of its
  * own, and calls version 4 of the protocol, or version 3 if rpcbind does not support 4.
- * They keep no state.
+ * The functions keep no state.
  *
- * GETADDR cannot be used for lookups.  It ignores its netid argument and answers for
- * the transport of the call, which is TCP.  So the complete list is requested (DUMP),
- * up to a size limit.
+ * GETADDR cannot be used for lookups.  It ignores its netid argument, and reports the
+ * address for the transport of the call, which is TCP.  So the complete list is
+ * requested (DUMP), up to a size limit.
  *
- * libtirpc is not used.  The time limit of its connect cannot be set, its timeout
+ * libtirpc is not used.  Its time limit for connecting cannot be set, its timeout
  * starts anew with each fragment of a reply, and it allocates as much memory as a
- * length word of the reply requests.
+ * length word in the reply requests.
  *
- * Errors: those of connect(2), such as -ECONNREFUSED; -ETIMEDOUT; -EPROTONOSUPPORT if
- * rpcbind supports neither version; -EACCES if it denies permission; -EPROTO if it
- * refuses the call for another reason; -EBADMSG or -EMSGSIZE if the reply is malformed
- * or too long.
+ * Errors: the errors from connect(2), such as -ECONNREFUSED; -ETIMEDOUT;
+ * -EPROTONOSUPPORT if rpcbind supports neither version; -EACCES if rpcbind denies
+ * permission; -EPROTO if rpcbind refuses the call for another reason; -EBADMSG if the
+ * reply is malformed, or -EMSGSIZE if it is too long.
  */
 #ifndef RR_RPCBIND_RPCBIND_H
 #define RR_RPCBIND_RPCBIND_H
@@ -30,16 +30,16 @@
 enum { RR_RPCBIND_MAX_REPLY = 1 << 18 }; /* some 4000 registrations */
 
 struct rr_rpcbind {
-	struct sockaddr_storage addr; /* of a TCP port or a local socket */
+	struct sockaddr_storage addr; /* address of a TCP port or a local socket */
 	socklen_t len;
-	rr_time deadline; /* a time of rr_engine_clock */
+	rr_time deadline; /* time on the clock of rr_engine_clock() */
 };
 
 /* An entry in rpcbind's table; the strings are borrowed. */
 struct rr_rpcb {
 	uint32_t program, version;
 	const char *netid, *uaddr;
-	bool any_version; /* lookup: accept other versions if this one is missing */
+	bool any_version; /* lookup: accept another version if @version is missing */
 };
 
 /* Connects to the address, which may belong to any server.  The socket is
@@ -49,7 +49,7 @@ int rr_rpcbind_open(const struct rr_rpcbind *, int *ret) RR_MUST_CHECK;
 /* Registers an entry.  Returns -EEXIST if the program is already registered with
  * another address under this netid. */
 int rr_rpcbind_set(const struct rr_rpcbind *, const struct rr_rpcb *) RR_MUST_CHECK;
-/* Unregisters an entry, whatever its address is.  Returns -ENOENT if it is not
+/* Unregisters an entry, whatever its address is.  Returns -ENOENT if the entry is not
  * registered, or was registered by another user. */
 int rr_rpcbind_unset(const struct rr_rpcbind *, const struct rr_rpcb *) RR_MUST_CHECK;
 /* Looks up the address of a program under a netid; the address must be of @family.  The
@@ -58,8 +58,8 @@ int rr_rpcbind_unset(const struct rr_rpcbind *, const struct rr_rpcb *) RR_MUST_
 int rr_rpcbind_lookup(const struct rr_rpcbind *, const struct rr_rpcb *, int family,
                       struct sockaddr_storage *ret) RR_MUST_CHECK;
 
-/* Calls procedure NULL of a program over TCP at that address.  Returns -EPROTONOSUPPORT
- * if the server there does not have the program or the version. */
+/* Calls a program's procedure NULL over TCP at the given address.  Returns
+ * -EPROTONOSUPPORT if the server there does not serve the program or the version. */
 int rr_rpcbind_null(const struct rr_rpcbind *, uint32_t program,
                     uint32_t version) RR_MUST_CHECK;
 
@@ -67,28 +67,28 @@ int rr_rpcbind_null(const struct rr_rpcbind *, uint32_t program,
 struct rr_rpcbind_program {
 	uint32_t program, version;
 	const char *(*netid)(int family); /* rr_netid or rr_netid_tcp */
-	const char *exact_netid;          /* lookup: used instead of @netid, or NULL */
+	const char *exact_netid;          /* lookup: replaces @netid, or NULL */
 	bool any_version;                 /* lookup: as in struct rr_rpcb */
 };
-/* Registers programs that are served at @addr.  If one cannot be registered,
- * unregisters the others, unless rpcbind itself fails meanwhile.  Replaces the address
- * of a dead server (leftover.h). */
+/* Registers programs that are served at @addr.  If a program cannot be registered,
+ * tries to unregister those registered before it.  Replaces the address of a dead
+ * server (leftover.h). */
 int rr_register(const struct rr_rpcbind *, const struct rr_rpcbind_program *programs,
                 unsigned n, const struct sockaddr *addr) RR_MUST_CHECK;
-/* Unregisters programs, except those that are registered with another address by now.
- * Returns the first error, such as -ENOENT for such a program. */
+/* Unregisters programs, except programs that are registered with another address by
+ * now.  Returns the first error, such as -ENOENT for such a program. */
 int rr_unregister(const struct rr_rpcbind *, const struct rr_rpcbind_program *programs,
                   unsigned n, const struct sockaddr *addr) RR_MUST_CHECK;
-/* Sets @ret to the local socket of this host's rpcbind, and to a deadline after
- * @timeout_ns; 0 = 5 s. */
+/* Fills in @ret with the local socket of this host's rpcbind, and with a deadline
+ * @timeout_ns from now; 0 = 5 s. */
 void rr_rpcbind_local(uint64_t timeout_ns, struct rr_rpcbind *ret);
-/* Returns a deadline for the first of @of attempts, which share the time until
- * @deadline equally.  So an attempt that times out leaves time for the others. */
+/* Returns a deadline for the first of @of attempts that share the time until @deadline
+ * equally.  So an attempt that times out leaves time for the others. */
 rr_time rr_share_time(rr_time deadline, unsigned of);
 unsigned rr_count_addresses(const struct addrinfo *list);
-/* Asks the rpcbind at each address in @list in turn, over TCP, until one knows the
- * program.  Returns the program's port in host order.  Without @exact_netid, the netid
- * depends on the family of the address that is asked. */
+/* Asks the rpcbind at each address in @list in turn, over TCP, until an rpcbind knows
+ * the program.  Returns the program's port in host order.  Without @exact_netid, the
+ * netid depends on the family of the address that is asked. */
 int rr_lookup_at(const struct addrinfo *list, const struct rr_rpcbind_program *,
                  rr_time deadline, uint16_t *ret_port) RR_MUST_CHECK;
 
