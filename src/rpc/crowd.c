@@ -275,8 +275,8 @@ size_t rr_crowd_most(const struct rr_crowd *c, enum rr_guest_kind kind)
 	return c->rank[kind].top;
 }
 
-/* Finds the origin's first guest for which @may returns true.  @looks limits the calls
- * of @may, and is decremented by each. */
+/* Finds the origin's first connection for which @may returns true.  @looks limits the
+ * calls of @may, and is decremented by each. */
 static struct rr_guest *first_of(const struct rr_origin *o, unsigned kind,
                                  bool (*may)(const struct rr_guest *), unsigned *looks)
 {

@@ -3,12 +3,12 @@
  * A listener's connections by address and state.  If there are too many connections,
  * one of them is closed to make room for a new one; this table finds the one to close.
  *
- * A connection is called a guest, and an IP address from which connections come is
- * called an origin.  For each kind of guest, an origin lists its guests in the order in
- * which they became of that kind, and the crowd (all guests of a listener) sorts the
- * origins by their number of such guests.  So the oldest guest from the address with
- * the most guests is found in constant time, and a change of kind moves only a few
- * pointers.
+ * Names below: a guest is a connection, an origin is an IP address from which
+ * connections come, and the crowd is the table of all.  For each kind of connection, an
+ * origin lists its connections in the order in which they became of that kind, and the
+ * crowd sorts the origins by their number of such connections.  So the oldest
+ * connection from the address with the most connections is found in constant time, and
+ * a change of kind moves only a few pointers.
  *
  * Addresses are found by a keyed digest, so that peers cannot choose colliding ones.
  */
@@ -40,36 +40,37 @@ struct rr_crowd {
 	uint32_t mask;
 	uint64_t key[2];
 	struct rr_rank {
-		struct rr_origin **with; /* with[n]: first origin with n guests */
+		struct rr_origin **with; /* with[n]: first origin with n connections */
 		/* @room: entries in @with; @top: largest n in use, 0 = none */
 		size_t room, top;
 	} rank[RR_GUEST_KINDS];
 };
 
-/* Initializes an empty crowd.  @most is the number of guests to expect.  Returns 0 or
- * -ENOMEM. */
+/* Initializes an empty crowd.  @most is the number of connections to expect.  Returns 0
+ * or -ENOMEM. */
 int rr_crowd_init(struct rr_crowd *, unsigned most) RR_MUST_CHECK;
-/* Frees the tables.  Call only after all guests have been removed.  Safe on a zeroed
- * crowd. */
+/* Frees the tables.  Call only after all connections have been removed.  Safe on a
+ * zeroed crowd. */
 void rr_crowd_fini(struct rr_crowd *);
 
-/* Adds a guest of kind NEW.  Returns 0 or -ENOMEM. */
+/* Adds a connection of kind NEW.  Returns 0 or -ENOMEM. */
 int rr_crowd_add(struct rr_crowd *, struct rr_guest *,
                  const struct sockaddr_storage *) RR_MUST_CHECK;
-/* Changes a guest's kind to @kind, and makes it the newest guest of that kind. */
+/* Changes a connection's kind to @kind, and makes it the newest connection of that
+ * kind. */
 void rr_crowd_move(struct rr_crowd *, struct rr_guest *, enum rr_guest_kind);
-/* Removes a guest.  Does nothing if the guest is in no crowd. */
+/* Removes a connection.  Does nothing if the connection is in no crowd. */
 void rr_crowd_remove(struct rr_crowd *, struct rr_guest *);
 
-/* Returns the number of guests of all kinds from an address. */
+/* Returns the number of connections of all kinds from an address. */
 unsigned rr_crowd_count(const struct rr_crowd *, const struct sockaddr_storage *);
-/* Returns the largest number of guests of @kind from any one address. */
+/* Returns the largest number of connections of @kind from any one address. */
 size_t rr_crowd_most(const struct rr_crowd *, enum rr_guest_kind);
 /*
- * Finds a guest of @kind for which @may returns true.  Tries the addresses with the
- * most such guests first, and the oldest guest of an address first.  With @from, tries
- * only guests from that address.  Calls @may at most RR_CROWD_LOOKS times.  Returns
- * NULL if no guest was found.
+ * Finds a connection of @kind for which @may returns true.  Tries the addresses with
+ * the most such connections first, and the oldest connection from an address first.
+ * With @from, tries only connections from that address.  Calls @may at most
+ * RR_CROWD_LOOKS times.  Returns NULL if no connection was found.
  */
 enum { RR_CROWD_LOOKS = 256 };
 struct rr_guest *rr_crowd_find(const struct rr_crowd *, enum rr_guest_kind,

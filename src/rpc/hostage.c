@@ -7,8 +7,8 @@
 
 enum {
 	PERIOD_MS = 250,
-	/* stop checking after this many consecutive periods in which no holder waits
-	 * for memory */
+	/* stop checking after this many consecutive periods in which no connection
+	 * waits for memory */
 	PATIENCE = 40,
 };
 
@@ -69,7 +69,7 @@ struct hostage_watch {
 	struct rr_post post;
 	atomic_bool posted;
 	struct rr_timer timer;
-	unsigned quiet_periods; /* consecutive periods in which no holder waited */
+	unsigned quiet_periods; /* consecutive periods in which no connection waited */
 };
 
 /* Returns the dispatch's link, or NULL if there is none, or if it is lost or has

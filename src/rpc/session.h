@@ -16,7 +16,8 @@
 struct rr_session {
 	struct rr_dispatch dispatch;
 	struct rr_list link_sessions; /* node in the listener's list */
-	struct rr_guest guest;        /* node in the listener's crowd (crowd.h) */
+	/* node in the listener's table of connections (crowd.h) */
+	struct rr_guest guest;
 	struct rr_timer idle_timer;
 	struct rpcrdma_listener *listener;
 	struct rr_link *link;

@@ -28,8 +28,8 @@ static void init_ranks(struct rr_ranks *r)
 		rr_list_init(&r->rank[i]);
 }
 
-/* Changes the idle octets of a share.  If they decrease, the share becomes the last of
- * its rank to pay. */
+/* Changes the idle octets of a share.  If they decrease, the share becomes the last one
+ * in its rank to lose entries. */
 static void set_share_idle(struct rr_ranks *r, struct rr_share *s, size_t idle)
 {
 	unsigned from = rank_of(s->idle), to = rank_of(idle);

@@ -44,7 +44,7 @@ enum { RR_RANKS = 16 };
  * without idle octets is on no list. */
 struct rr_ranks {
 	uint32_t used;                 /* bit i: rank[i] is not empty */
-	struct rr_list rank[RR_RANKS]; /* the next share to pay is first */
+	struct rr_list rank[RR_RANKS]; /* the share to lose entries next is first */
 };
 
 struct rr_share {
