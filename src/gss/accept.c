@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Accepts or refuses a Call with flavor RPCSEC_GSS: the order of the checks, and the
- * replies.  Contract in contexts.h.
+ * Accepts or refuses a Call with flavor RPCSEC_GSS: makes the checks in their order,
+ * and builds the replies.  Contract in contexts.h.
  *
  * Data request: credential well-formed -> handle known -> MIC of the header verified ->
  * context still valid -> sequence number new -> arguments verified or decrypted.  Until
@@ -9,7 +9,7 @@
  * used.                                                         [RFC 2203 §5.3.3]
  *
  * Context creation: one token is received and one token is sent; then the context is
- * complete, or there is none.  A refusal is a Reply with SUCCESS that contains
+ * either complete or refused.  A refusal is a Reply with SUCCESS that contains
  * GSS-API's status codes.                                       [RFC 2203 §5.2.3]
  */
 #include <errno.h>
@@ -58,15 +58,15 @@ bool rr_gss_may_block(const struct rpcrdma_auth *cred)
 {
 	struct credential c;
 
-	/* Including DESTROY, because releasing a name reads krb5.conf. */
+	/* This includes DESTROY, because releasing a name reads krb5.conf. */
 	return get_credential(cred, &c) && c.proc > RR_GSS_DATA &&
 	       c.proc <= RR_GSS_DESTROY;
 }
 
 /* -- replies --------------------------------------------------------------- */
 
-/* Allocates the Reply, with @more octets after its header.  If there is no memory,
- * returns false and sets the verdict to RR_GSS_CLOSE. */
+/* Allocates the Reply, with space for @more octets after the header.  If there is no
+ * memory, returns false and sets the verdict to RR_GSS_CLOSE. */
 static bool begin_gss_reply(struct rr_gss_request *r, size_t more, struct rr_writer *w)
 {
 	size_t size = MAX_REPLY_HEADER + more;
@@ -125,7 +125,7 @@ static void deny_call(const struct rr_gss_call *k, struct rr_gss_request *r,
 
 /* -- context creation ------------------------------------------------------ */
 
-/* GSS-API's result for a token. */
+/* The result that GSS-API returned for a token. */
 struct outcome {
 	OM_uint32 major, minor;
 	gss_buffer_desc token;          /* to send */
@@ -133,7 +133,7 @@ struct outcome {
 };
 
 /* Copies the token from the arguments to contiguous memory.  Returns false if there is
- * no valid token.  The caller frees *@ret_copy even then. */
+ * no valid token.  The caller must free *@ret_copy even if the result is false. */
 static bool gather_token(const struct rr_gss_call *k, gss_buffer_desc *ret,
                          void **ret_copy)
 {
@@ -181,8 +181,8 @@ static rr_time expire_at(rr_time now, OM_uint32 seconds)
 	return seconds == GSS_C_INDEFINITE ? RR_TIME_NEVER : now + RR_SEC(seconds);
 }
 
-/* Makes o->context from a context that GSS-API has established.  Takes over @id and
- * @name. */
+/* Sets o->context to a new context, made from a GSS-API context that is established.
+ * Takes ownership of @id and @name. */
 static void adopt_context(struct rr_gss *g, const struct rr_gss_call *k,
                           gss_ctx_id_t id, gss_name_t name, gss_OID mech,
                           OM_uint32 seconds, struct outcome *o)
@@ -246,7 +246,7 @@ static void keep_context(struct rr_gss *g, const struct rr_gss_call *k,
 }
 
 /* Replies with the status, the handle and the token; the verifier is the MIC of the
- * window.  If there is no context, handle and token are empty, and the verifier is
+ * window.  If the context was refused, handle and token are empty, and the verifier is
  * AUTH_NONE. */
 static void answer_token(struct rr_gss *g, const struct rr_gss_call *k,
                          struct rr_gss_request *r, struct outcome *o)
@@ -286,7 +286,7 @@ static void set_up_context(struct rr_gss *g, const struct rr_gss_call *k,
 	void *copy;
 
 	/* CONTINUE_INIT is refused because our Replies never ask for it.  CREDPROBLEM
-	 * and CTXPROBLEM are not for the creation of contexts [RFC 2203 §5.2.3.2]. */
+	 * and CTXPROBLEM must not be used for context creation [RFC 2203 §5.2.3.2]. */
 	if (cred->version != RR_GSS_VERSION || cred->proc != RR_GSS_INIT ||
 	    cred->handle_len || k->procedure) {
 		deny_call(k, r, REJECTEDCRED);
@@ -371,7 +371,7 @@ static void serve_data(struct rr_gss *g, const struct rr_gss_call *k,
 		proceed_call(k, r);
 		return;
 	}
-	/* DESTROY.  Argument and result are void.  Some clients wrap void and others do
+	/* DESTROY has a void argument and result.  Some clients wrap void and others do
 	 * not, so the argument is not checked, and the result is not wrapped. */
 	rr_gss_context_drop(g, r->context);
 	accept_with_stat(k, r, SUCCESS);

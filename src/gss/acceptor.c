@@ -57,8 +57,8 @@ static void *run_acceptor(void *arg)
 }
 
 /* Starts the thread, with all signals blocked: other threads handle them.  The thread
- * is not started by the first request, because a thread inherits the user and group IDs
- * of its creator, and an engine's thread may then have those of a client. */
+ * is not started by the first request, because a thread inherits its creator's user and
+ * group IDs, and an engine's thread may be running with a client's IDs at that time. */
 static int start_acceptor(struct rr_acceptor *x)
 {
 	sigset_t all, old;
@@ -104,7 +104,8 @@ enum rr_gss_verdict rr_acceptor_check_here(struct rr_acceptor *x,
 	return rr_gss_accept(x->table, call, ret);
 }
 
-/* The thread holds the lock while it posts, so locking waits for it. */
+/* The acceptor's thread holds the lock while it posts, so acquiring the lock waits
+ * until the thread has posted. */
 void rr_acceptor_posted(struct rr_acceptor *x)
 {
 	pthread_mutex_lock(&x->lock);

@@ -3,11 +3,11 @@
  * The table of contexts, by handle and in the order of last use; contract in
  * contexts.h.
  *
- * Contexts are reference-counted: the table has one reference to each, and so has each
- * request that uses it.  So requests still complete after their context was removed
- * from the table.  A context that has been idle for too long is removed when it is
- * looked up, or when another context is entered.  No timer is needed, since the number
- * of contexts is bounded.
+ * Contexts are reference-counted: the table has one reference to each context, and each
+ * request has one to the context that it uses.  So a request can still complete after
+ * its context was removed from the table.  A context that has been idle for too long is
+ * removed when it is looked up, or when another context is entered.  No timer is
+ * needed, since the number of contexts is bounded.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -149,8 +149,8 @@ static bool is_expired_idle(const struct rr_gss *g, const struct rr_gss_context 
 	return now > c->used && now - c->used > g->o.idle_ns;
 }
 
-/* Returns the least recently used context of an address, and in @ret_count the number
- * of contexts that the address has. */
+/* Returns an address's least recently used context, and in @ret_count the number of the
+ * address's contexts. */
 static struct rr_gss_context *find_oldest_of(struct rr_gss *g, const uint8_t *address,
                                              unsigned *ret_count)
 {
@@ -184,7 +184,7 @@ static struct rr_gss_context *longest_idle(struct rr_gss *g)
 	return n ? rr_container_of(n, struct rr_gss_context, in_order) : NULL;
 }
 
-/* Evicts @c, the least recently used of @n contexts, if @n has reached @most.  Returns
+/* Evicts @c, the least recently used of @n contexts, if @n is at least @most.  Returns
  * false if @c must stay because it was used within active_ns. */
 static bool evict_oldest(struct rr_gss *g, struct rr_gss_context *c, unsigned n,
                          unsigned most, rr_time now, struct rr_list *gone)
@@ -197,9 +197,10 @@ static bool evict_oldest(struct rr_gss *g, struct rr_gss_context *c, unsigned n,
 	return true;
 }
 
-/* Makes room in the table for one more context.  One eviction for each of the two
- * limits is enough.  The limit per address is checked first, because an eviction for it
- * also frees an entry of the table.  Returns false if there is no room. */
+/* Frees a place in the table for one more context, if necessary.  One eviction for each
+ * of the two limits is enough.  The limit per address is checked first, because an
+ * eviction for that limit also frees a place in the table.  Returns false if no context
+ * could be evicted. */
 static bool make_context_room(struct rr_gss *g, const uint8_t *address, rr_time now,
                               struct rr_list *gone)
 {
@@ -287,7 +288,7 @@ void rr_gss_context_drop(struct rr_gss *g, struct rr_gss_context *c)
 
 	rr_list_init(&gone);
 	pthread_mutex_lock(&g->lock);
-	if (!rr_list_empty(&c->in_bucket)) /* no other thread has dropped it */
+	if (!rr_list_empty(&c->in_bucket)) /* no other thread has dropped @c */
 		take_out_context(g, c, &gone);
 	pthread_mutex_unlock(&g->lock);
 	put_contexts(g, &gone);

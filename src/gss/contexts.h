@@ -2,7 +2,7 @@
 /*
  * A server's RPCSEC_GSS contexts: creation, checks, expiry.             [RFC 2203 §5]
  *
- *   Call of flavor 6 --> rr_gss_accept --> RR_GSS_PROCEED  execute it, wrap its results
+ *   Call, flavor 6   --> rr_gss_accept --> RR_GSS_PROCEED  execute it, wrap its results
  *                            |
  *                            +-----------> RR_GSS_ANSWER   send the Reply in @reply
  *                            +-----------> RR_GSS_CLOSE    close the connection
@@ -10,13 +10,13 @@
  * rr_gss_release frees the request in each of the three cases.
  *
  * The interface takes and returns octets, not connections or XDR streams.  A context
- * does not belong to a connection: a Call on any connection names the context by its
- * handle [RFC 2203 §5.2.2].
+ * does not belong to a connection: a Call on any connection can refer to the context by
+ * its handle [RFC 2203 §5.2.2].
  *
  * libtirpc's own acceptor is not used.  It supports one context per SVCXPRT, and frees
- * the context after 5 minutes, even if a Reply must still be wrapped with it.  It moves
- * the sequence window before it has verified the Call, and leaks a credential handle
- * for each token received.
+ * the context after 5 minutes, even if a Reply must still be wrapped with that context.
+ * It moves the sequence window before it has verified the Call, and leaks a credential
+ * handle for each token received.
  *
  * Threads: every function may be called from any thread, including for requests with
  * the same context.  A request is used by one thread at a time.  Context creation reads
@@ -26,10 +26,10 @@
  * Hostile peers: every length is bounded, here or (for arguments) by the transport.  A
  * Call that cannot be verified changes nothing.  Only authenticated clients get
  * contexts, so peers without tickets cannot fill the table.  If a client's address has
- * too many contexts, one of these is evicted, least recently used first.  A context
- * that was used within active_ns is not evicted; the new context is refused instead.
- * Otherwise, if more users were active than the table has entries, they would evict one
- * another's contexts at every call.
+ * too many contexts, its least recently used context is evicted.  A context that was
+ * used within active_ns is not evicted; the new context is refused instead.  Otherwise,
+ * if more users were active than the table has entries, they would evict one another's
+ * contexts at every call.
  */
 #ifndef RR_GSS_CONTEXTS_H
 #define RR_GSS_CONTEXTS_H
@@ -43,7 +43,7 @@
 enum {
 	RR_GSS_FLAVOR = 6,
 	RR_GSS_VERSION = 1,
-	RR_GSS_WINDOW = 1024,             /* number of sequence numbers */
+	RR_GSS_WINDOW = 1024,             /* size of the window, in sequence numbers */
 	RR_GSS_MAX_SEQ = 0x80000000u - 1, /* last valid sequence number */
 	RR_GSS_MAX_TOKEN = 65536,
 	RR_GSS_MAX_GROUPS = 65536, /* NGROUPS_MAX of Linux */
@@ -69,12 +69,12 @@ struct rr_gss; /* the table */
 struct rr_gss_context;
 
 struct rr_gss_options {
-	const char *principal;    /* service "nfs@HOST"; NULL = any key in the keytab */
+	const char *principal;    /* such as "nfs@HOST"; NULL = any key in the keytab */
 	unsigned max_contexts;    /* 0 = 8192 */
 	unsigned max_per_address; /* 0 = a quarter of max_contexts */
 	uint64_t idle_ns;   /* idle time after which a context expires; 0 = 24 h */
 	uint64_t active_ns; /* minimum idle time before eviction; 0 = 10 s */
-	/* Called when a context for @peer is refused because the table is full; or
+	/* Called when a context for @peer is refused because the table is full; may be
 	 * NULL. */
 	void (*no_room)(void *arg, const struct sockaddr *peer);
 	void *no_room_arg;
@@ -85,12 +85,12 @@ struct rr_gss_options {
 int rr_gss_new(const struct rr_gss_options *, struct rr_gss **ret) RR_MUST_CHECK;
 /* Frees the table.  All requests must have been released. */
 void rr_gss_free(struct rr_gss *);
-/* Checks that the keytab has a key.  If it has none, returns -ENOKEY and GSS-API's
- * message in @ret_reason.  Servers call this when they start, because the error would
- * otherwise appear with the first context only.  Blocks. */
+/* Checks that the keytab has a key.  If there is no key, returns -ENOKEY and stores
+ * GSS-API's message in @ret_reason.  Servers call this when they start, because the
+ * error would otherwise not appear until the first context is created.  Blocks. */
 int rr_gss_check(struct rr_gss *, char *ret_reason, size_t size) RR_MUST_CHECK;
 
-/* The client of a context; valid until its request is released. */
+/* A context's client; valid until the request that refers to it is released. */
 struct rr_gss_identity {
 	char *principal; /* "user@REALM" */
 	char *target;    /* the server's principal, "nfs/host@REALM" */
@@ -115,8 +115,8 @@ struct rr_gss_call {
 };
 
 enum rr_gss_verdict {
-	/* The Call is authentic: @who and @service are set.  The arguments are those of
-	 * the Call if the service is NONE; otherwise they are in @args.  Every accepted
+	/* The Call is authentic: @who and @service are set.  If the service is NONE,
+	 * the arguments are in the Call; otherwise they are in @args.  Every accepted
 	 * Reply must have @verf as its verifier.  Results in a Reply with SUCCESS must
 	 * be protected with rr_gss_wrap unless the service is NONE. */
 	RR_GSS_PROCEED,
@@ -140,8 +140,8 @@ struct rr_gss_request { /* must not be copied: it points into itself */
 	struct rr_gss_context *context; /* a reference; NULL unless RR_GSS_PROCEED */
 	const struct rr_gss_identity *who;
 	uint32_t service, seq;
-	uint32_t auth_stat;       /* reason of a refusal, or 0 */
-	struct rpcrdma_auth verf; /* Reply's verifier; points to verf_body */
+	uint32_t auth_stat;       /* reason for a refusal, or 0 */
+	struct rpcrdma_auth verf; /* the Reply's verifier; points to verf_body */
 	const void *args;         /* unwrapped arguments; NULL with service NONE */
 	size_t args_len;
 	void *reply; /* RR_GSS_ANSWER */
@@ -150,25 +150,26 @@ struct rr_gss_request { /* must not be copied: it points into itself */
 	struct rr_gss *table;
 	gss_qop_t qop;
 	gss_buffer_desc plain; /* decrypted arguments, or empty */
-	void *copy;            /* protected arguments made contiguous, or NULL */
+	void *copy;            /* contiguous copy of protected arguments, or NULL */
 };
 
 /* Returns true if rr_gss_accept would read or write files for this credential, because
  * the Call creates or destroys a context. */
 bool rr_gss_may_block(const struct rpcrdma_auth *cred);
 
-/* Checks a Call and initializes @ret, which the caller must release whatever the
- * verdict is.  If there is no memory, the verdict is RR_GSS_CLOSE. */
+/* Checks a Call and initializes @ret, which the caller must release regardless of the
+ * verdict.  If there is no memory, the verdict is RR_GSS_CLOSE. */
 enum rr_gss_verdict rr_gss_accept(struct rr_gss *, const struct rr_gss_call *,
                                   struct rr_gss_request *ret);
 
 /*
  * Protects the results in @pieces as the request's service requires, adding XDR padding
- * after each item.  @ret is memory from malloc; @ret_len is a multiple of four.  May be
- * called again, for a Reply that is retransmitted.  Returns -EINVAL if the service is
- * NONE or the length of the results is not a multiple of four, -EMSGSIZE, -ENOMEM, or
- * -EKEYREJECTED if GSS-API failed.  In the last case no Reply may be sent
- * [RFC 2203 §5.3.3.4.4], and the caller must close the connection.
+ * after each item.  Stores in @ret memory from malloc, and in @ret_len its length, a
+ * multiple of four.  May be called again, for a Reply that is retransmitted.  Returns
+ * -EINVAL if the service is NONE or the length of the results is not a multiple of
+ * four, -EMSGSIZE, -ENOMEM, or -EKEYREJECTED if GSS-API failed.  After -EKEYREJECTED
+ * the caller must close the connection, and must not send a Reply
+ * [RFC 2203 §5.3.3.4.4].
  */
 int rr_gss_wrap(struct rr_gss_request *, const struct rpcrdma_piece *pieces, unsigned n,
                 void **ret, size_t *ret_len) RR_MUST_CHECK;
@@ -177,11 +178,12 @@ int rr_gss_wrap(struct rr_gss_request *, const struct rpcrdma_piece *pieces, uns
  * was released. */
 void rr_gss_release(struct rr_gss_request *);
 
-/* Removes all contexts.  Those in use are freed when their last request is released. */
+/* Removes all contexts.  A context in use is freed when its last request is
+ * released. */
 void rr_gss_forget(struct rr_gss *);
 
-/* Returns the GSS-API context of a request, to be passed only to functions that inquire
- * about it. */
+/* Returns a request's GSS-API context, to be passed only to functions that inquire
+ * about contexts. */
 gss_ctx_id_t rr_gss_context_id(const struct rr_gss_request *);
 
 #endif

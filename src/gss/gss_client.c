@@ -8,7 +8,7 @@
 #include "base/sized.h"
 
 enum {
-	MAX_REFRESHES = 2, /* how often one call may replace its context */
+	MAX_REFRESHES = 2, /* limit on context replacements per call */
 	AUTH_INVALIDRESP = 6,
 	CREDPROBLEM = 13,
 	CTXPROBLEM = 14,
@@ -53,7 +53,7 @@ static void put_client_context(struct rr_gss_client_context *x)
 
 	if (!x || --x->refs)
 		return;
-	/* This has no effect on the server. */
+	/* Deleting the context has no effect on the server. */
 	(void)gss_delete_sec_context(&minor, &x->id, GSS_C_NO_BUFFER);
 	free(x);
 }
@@ -80,7 +80,8 @@ static bool needs_renewal(const struct rpcrdma_gss *g)
 {
 	const struct rr_gss_client_context *x = g->context;
 
-	/* Not engine->now, which is old if the user's callbacks have taken long. */
+	/* engine->now is not used, because it is out of date if the user's callbacks
+	 * took a long time. */
 	return x->next_seq > RR_GSS_MAX_SEQ || rr_engine_clock() >= x->renew;
 }
 
@@ -124,7 +125,7 @@ int rr_gss_header(gss_ctx_id_t id, const struct rr_rpc_call *call,
 	if (n < 0 || id == GSS_C_NO_CONTEXT)
 		return n;
 	/* The MIC covers the header without the verifier.  The empty verifier written
-	 * so far has 8 octets, flavor and length. */
+	 * so far has 8 octets: flavor and length. */
 	n = rr_gss_msg_sign(id, header, (size_t)n - 8, mic, sizeof(mic));
 	if (n < 0)
 		return n;
@@ -250,7 +251,7 @@ static bool retry_gss_call(struct rr_call_auth *a, const struct rr_rpc_reply *h)
 	k->refreshes++;
 	rr_trace(a->context->host->trace, RR_TRACE_GSS_REFUSED, 0, h->xid, h->auth_stat,
 	         k->refreshes, 0);
-	if (g->context == k->context) /* not yet replaced by another call */
+	if (g->context == k->context) /* no other call has replaced the context */
 		forget_client_context(g);
 	return true;
 }

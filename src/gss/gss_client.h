@@ -3,23 +3,24 @@
  * A client's RPCSEC_GSS: security contexts and protected calls.    [RFC 2203 §5]
  *
  * struct rpcrdma_gss is the user's object: the server's principal, and how messages are
- * protected.  New calls use at most one context of the object.  Older contexts are kept
- * until the calls that were sent with them have ended.
+ * protected.  New calls use the object's current context, if there is one.  Older
+ * contexts are kept until the calls that were sent with them have ended.
  *
  * Normal path: the first call finds no context.  The call enters the wait queue, and
  * the set-up of a context begins (gss_setup.c).  When the context is established, calls
- * are wrapped one by one, each just before it is sent: the header with sequence number
- * and MIC and, with krb5i and krb5p, the arguments.  The Reply is verified and
- * unwrapped before the user receives it.
+ * are wrapped one by one, each just before it is sent: the header gets a sequence
+ * number and a MIC; with krb5i and krb5p, the arguments are protected as well.  The
+ * Reply is verified and unwrapped before the user receives it.
  *
  * Failure: a call whose connection was lost is wrapped anew, with its XID and another
  * sequence number.  If the server no longer knows the context, a new context is made
  * and the call is sent again, at most MAX_REFRESHES times.  If no context can be made,
- * the calls that wait for one end with -EACCES; the next call begins a new set-up.
+ * the calls that wait for a context end with -EACCES; the next call begins a new
+ * set-up.
  *
- * Invariants: at most one thread works for an object, and the thread accesses only its
- * job.  The sequence numbers of the outstanding calls fit the server's window.
- * Everything except the job belongs to the engine's thread.
+ * Invariants: each object has at most one thread, which accesses only its job.  The
+ * sequence numbers of the outstanding calls fit the server's window.  Everything except
+ * the job belongs to the engine's thread.
  */
 #ifndef RR_GSS_GSS_CLIENT_H
 #define RR_GSS_GSS_CLIENT_H
@@ -32,11 +33,11 @@
 
 /* An established context. */
 struct rr_gss_client_context {
-	unsigned refs; /* number of references: the object's and each attempt's */
+	unsigned refs; /* references: the object's and each attempt's */
 	gss_ctx_id_t id;
 	uint32_t handle_len, window, next_seq;
 	uint8_t handle[RR_GSS_HANDLE_MAX];
-	rr_time renew;           /* when to replace the context, before it expires */
+	rr_time renew;           /* time to replace the context, before it expires */
 	struct rr_list attempts; /* calls that were sent, in order of sequence number */
 };
 
@@ -46,7 +47,7 @@ struct rr_gss_setup; /* gss_setup.c */
 
 struct rpcrdma_gss {
 	struct rr_auth_context auth;
-	unsigned refs; /* number of references: the user's, each call's, a set-up's */
+	unsigned refs; /* references: the user's, each call's, a set-up's */
 	uint32_t service, program, version;
 	uint64_t timeout_ns;
 	enum rr_gss_state state;
@@ -56,7 +57,7 @@ struct rpcrdma_gss {
 	char principal[256];
 };
 
-/* Makes an object for the calls on the connection @host.  Returns 0 or an error of
+/* Makes an object for calls on the connection @host.  Returns 0 or an error of
  * rpcrdma_gss_new. */
 int rr_gss_client_new(struct rr_auth_host *host, const struct rpcrdma_gss_options *,
                       struct rpcrdma_gss **ret) RR_MUST_CHECK;
@@ -66,10 +67,10 @@ int rr_gss_client_new(struct rr_auth_host *host, const struct rpcrdma_gss_option
 /* Begins the set-up of a context.  The set-up ends by calling rr_gss_ready or
  * rr_gss_failed, later.  Returns 0 or -ENOMEM. */
 int rr_gss_setup_begin(struct rpcrdma_gss *) RR_MUST_CHECK;
-/* Ends a set-up, if there is one.  A thread that still waits for the KDC ends later,
- * without any effect. */
+/* Ends a set-up, if there is one.  A thread that is still waiting for the KDC ends
+ * later, without any effect. */
 void rr_gss_setup_end(struct rpcrdma_gss *);
-/* Takes over @context, and uses it for new calls. */
+/* Takes ownership of @context, and uses it for new calls. */
 void rr_gss_ready(struct rpcrdma_gss *, struct rr_gss_client_context *context);
 /* Ends the waiting calls with @error.  The caller has set info.reason. */
 void rr_gss_failed(struct rpcrdma_gss *, int error);

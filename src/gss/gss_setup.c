@@ -8,14 +8,14 @@
  *   thread   gss_init_sec_context --> complete, or another round
  *
  * The thread uses only struct job.  While the thread runs, only @orphan is accessed by
- * others: if it is set, the thread frees the job.  The thread waits for the KDC as long
- * as the Kerberos library does.  When the deadline has passed, the set-up fails without
- * waiting for the thread, but the object starts no other thread until that one has
- * ended.
+ * other threads: if it is set, the thread frees the job.  The thread waits for the KDC
+ * as long as the Kerberos library does.  When the deadline has passed, the set-up fails
+ * without waiting for the thread, but the object starts no other thread until that
+ * thread has ended.
  *
- * If the server refuses a token, one more attempt is made with a new token.  The reason
- * may be that the Call was sent again after its connection was lost: a token is valid
- * only once.
+ * If the server refuses a token, one more attempt is made with a new token.  A possible
+ * reason is that the Call was sent again after its connection was lost: a token is
+ * valid only once.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -37,9 +37,10 @@ struct job {
 	char principal[256];
 	gss_name_t name;
 	gss_ctx_id_t id;
-	gss_buffer_desc in, out; /* tokens; @in has memory from malloc */
+	gss_buffer_desc in, out; /* tokens; the one in @in was allocated by malloc */
 	OM_uint32 major, minor, lifetime;
-	/* The reason of a failure.  libkrb5 has it only in the thread that failed. */
+	/* The reason for a failure.  libkrb5 makes it available only in the thread that
+	 * failed. */
 	char reason[200];
 };
 
@@ -47,7 +48,7 @@ struct rr_gss_setup {
 	struct rpcrdma_gss *gss;
 	struct job *job;
 	bool running; /* a thread uses the job */
-	bool stale;   /* the set-up has ended before the thread */
+	bool stale;   /* the set-up ended before the thread did */
 	struct rr_timer timer;
 	rr_time deadline;
 	struct rpcrdma_call *call;
@@ -56,7 +57,7 @@ struct rr_gss_setup {
 	bool complete; /* the server has replied with GSS_S_COMPLETE */
 	uint32_t handle_len, window, mic_len;
 	uint8_t handle[RR_GSS_HANDLE_MAX], mic[RR_RPC_AUTH_MAX];
-	uint8_t length[4]; /* length word of the token sent */
+	uint8_t length[4]; /* length word that precedes the token sent */
 };
 
 /* The object identifier of Kerberos V5, 1.2.840.113554.1.2.2.      [RFC 1964 §1] */
@@ -106,7 +107,7 @@ static void *run_job(void *arg)
 		                  sizeof(j->reason));
 	pthread_mutex_lock(&j->lock);
 	orphan = j->orphan;
-	if (!orphan) { /* the lock keeps the engine from being freed meanwhile */
+	if (!orphan) { /* the lock keeps the engine from being freed */
 		j->posted = true;
 		rr_engine_post(j->engine, &j->post);
 	}
@@ -197,7 +198,7 @@ static void fail_setup(struct rr_gss_setup *s, int error, uint32_t major,
 	int n = snprintf(i->reason, sizeof(i->reason), "%s%s%s", what,
 	                 *reason ? ": " : "", reason);
 
-	if (n >= (int)sizeof(i->reason)) /* if the principal is long */
+	if (n >= (int)sizeof(i->reason)) /* truncated: the principal is long */
 		memcpy(i->reason + sizeof(i->reason) - 4, "...", 4);
 	i->major = major;
 	i->minor = minor;
@@ -354,8 +355,8 @@ static int send_token(struct rr_gss_setup *s)
 /* -- from step to step ----------------------------------------------------- */
 
 /* Returns the time at which to replace the context, shortly before its ticket expires.
- * The context is used for at least half of the lifetime, because with a short-lived
- * ticket a new context would expire at the same time. */
+ * The context is used for at least half of the lifetime, because a new context made
+ * with the same short-lived ticket would expire at the same time. */
 static rr_time renewal_time(rr_time now, OM_uint32 seconds)
 {
 	uint64_t lifetime = RR_SEC(seconds);
@@ -365,8 +366,8 @@ static rr_time renewal_time(rr_time now, OM_uint32 seconds)
 	return rr_after(now, lifetime - RR_MIN(RENEW_NS, lifetime / 2));
 }
 
-/* Completes the set-up, if the server's MIC of the window is valid: this authenticates
- * the server. */
+/* Completes the set-up if the server's MIC of the window is valid; the MIC
+ * authenticates the server. */
 static void finish_setup(struct rr_gss_setup *s)
 {
 	struct rpcrdma_gss *g = s->gss;
@@ -404,8 +405,8 @@ static void finish_setup(struct rr_gss_setup *s)
 	rr_gss_ready(g, x);
 }
 
-/* Takes the next step after a reply from the server, or after a step without a token to
- * send. */
+/* Takes the next step after a reply from the server, or after a step that produced no
+ * token to send. */
 static void take_next_step(struct rr_gss_setup *s)
 {
 	struct job *j = s->job;
@@ -466,7 +467,7 @@ static void setup_timed_out(struct rr_timer *t)
 {
 	struct rr_gss_setup *s = rr_container_of(t, struct rr_gss_setup, timer);
 
-	if (!s->call) /* a call has its own timeout, which ends the set-up */
+	if (!s->call) /* the timeout of an outstanding call ends the set-up */
 		fail_setup(s, -EACCES, 0, 0, s->gss->principal,
 		           "no answer from the KDC in time");
 }
@@ -491,7 +492,7 @@ int rr_gss_setup_begin(struct rpcrdma_gss *g)
 	err = rr_timer_set(&g->auth.host->engine->timers, &s->timer, s->deadline);
 	if (err)
 		return err;
-	if (!s->running) /* else the attempt starts when the old thread has ended */
+	if (!s->running) /* otherwise, it starts when the old thread has ended */
 		err = start_attempt(s);
 	if (err)
 		rr_timer_stop(&g->auth.host->engine->timers, &s->timer);

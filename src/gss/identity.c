@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Identifies the client of a context: its principal, the server's principal that the
- * client addressed, and the user on this system (auth_to_local of krb5.conf, then
+ * Identifies a context's client: the client's principal, the server's principal that
+ * the client addressed, and the user on this system (auth_to_local in krb5.conf, then
  * passwd and group).  A principal without a user on this system is mapped to nobody.
  *                                                                [RFC 2623 §2.3]
  *
@@ -51,8 +51,8 @@ static char *get_target(gss_ctx_id_t id)
 }
 
 /* Loads the user's groups.  Omits groups beyond RR_GSS_MAX_GROUPS, which is the
- * kernel's limit.  If there is no memory, the list is empty, which can only deny
- * access. */
+ * kernel's limit.  If there is no memory, the list is empty; a missing group can only
+ * deny access. */
 static void load_groups(struct rr_gss_identity *w, const struct passwd *pw)
 {
 	int most = FIRST_GROUPS, n = most;
@@ -179,7 +179,8 @@ int rr_gss_check(struct rr_gss *g, char *ret_reason, size_t size)
 		return 0;
 	if (size)
 		*ret_reason = '\0';
-	/* The mechanism's text is preferred, since only it names the keytab. */
+	/* The mechanism's text is preferred, since only this text contains the keytab's
+	 * name. */
 	print_status(minor ? minor : major, minor ? GSS_C_MECH_CODE : GSS_C_GSS_CODE,
 	             ret_reason, size);
 	return -ENOKEY;

@@ -102,8 +102,8 @@ static size_t pad_item(const struct rr_piece *p)
 }
 
 /* Allocates memory for @room octets, the sequence number, the arguments and @more
- * octets, in this order.  Fills in the sequence number and the arguments, and returns
- * the length of these two in @ret_len. */
+ * octets, in this order.  Fills in the sequence number and the arguments, and stores
+ * the length of both together in @ret_len. */
 static int gather_plain(struct rr_gss_body *b, size_t room, size_t more, uint32_t seq,
                         const struct rr_piece *p, unsigned n, size_t *ret_len)
 {
@@ -198,8 +198,8 @@ int rr_gss_msg_wrap(gss_ctx_id_t ctx, uint32_t service, uint32_t seq,
 	return r;
 }
 
-/* Decodes an opaque<>.  If it is longer than the remaining octets, returns NULL and
- * makes the cursor bad. */
+/* Decodes an opaque<>.  If the opaque is longer than the remaining octets, returns NULL
+ * and makes the cursor bad. */
 static const uint8_t *get_counted_opaque(struct rr_cursor *c, uint32_t *ret_len)
 {
 	uint32_t len = rr_get_u32(c);
@@ -213,7 +213,7 @@ static const uint8_t *get_counted_opaque(struct rr_cursor *c, uint32_t *ret_len)
 }
 
 /* Checks the sequence number at the start of the plain data, and makes the remaining
- * octets the piece of @b. */
+ * octets the only piece in @b. */
 static int take_data(struct rr_gss_body *b, uint32_t seq, const uint8_t *data,
                      size_t len)
 {

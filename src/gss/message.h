@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The RPCSEC_GSS messages of a client with an established context.     [RFC 2203 §5]
+ * RPCSEC_GSS messages of a client that has an established context.     [RFC 2203 §5]
  *
  * The credential of a Call contains the context's handle and a sequence number.  The
  * verifier is the MIC of the header up to and including the credential.  Arguments and
- * results are sent unchanged (krb5), or with the sequence number and a MIC of both
+ * results are sent unchanged (krb5), with the sequence number and a MIC of both
  * (krb5i), or encrypted together with the sequence number (krb5p).  The verifier of a
  * Reply is the MIC of the sequence number.
  *
@@ -22,8 +22,8 @@
 enum {
 	/* Maximum length of a server's handle that we accept. */
 	RR_GSS_HANDLE_MAX = 128,
-	/* Maximum number of octets that protection adds: lengths, MIC, token headers of
-	 * RFC 4121. */
+	/* Maximum number of octets that protection adds: lengths, a MIC, and RFC 4121's
+	 * token headers. */
 	RR_GSS_PROTECTION_MAX = 256,
 };
 
@@ -61,7 +61,7 @@ struct rr_gss_body {
 void rr_gss_body_fini(struct rr_gss_body *);
 
 /*
- * Protects arguments (or results).  @service is INTEGRITY or PRIVACY.  Items become
+ * Protects arguments or results.  @service is INTEGRITY or PRIVACY.  Items become
  * inline data with XDR padding.  @ret must not be moved, since its pieces point into
  * it.  Returns -EINVAL if the length is not a multiple of four, -ENOMEM, -EMSGSIZE,
  * -EKEYEXPIRED or -EKEYREJECTED.
@@ -71,13 +71,13 @@ int rr_gss_msg_wrap(gss_ctx_id_t, uint32_t service, uint32_t seq,
                     struct rr_gss_body *ret) RR_MUST_CHECK;
 /*
  * Verifies or decrypts results.  @ret gets one piece, which points into @body or into
- * memory of @ret.  Returns -EBADMSG if the results are malformed or have another
- * sequence number, -EKEYREJECTED, -EKEYEXPIRED or -ENOMEM.
+ * memory that @ret owns.  Returns -EBADMSG if the results are malformed or contain a
+ * wrong sequence number, -EKEYREJECTED, -EKEYEXPIRED or -ENOMEM.
  */
 int rr_gss_msg_unwrap(gss_ctx_id_t, uint32_t service, uint32_t seq, const void *body,
                       size_t len, struct rr_gss_body *ret) RR_MUST_CHECK;
 
-/* Writes a text to @buf that explains why a GSS-API call failed. */
+/* Writes to @buf an explanation of why a GSS-API call failed. */
 void rr_gss_msg_reason(uint32_t major, uint32_t minor, gss_OID mech, char *buf,
                        size_t size);
 

@@ -3,8 +3,8 @@
  * Calls GSS-API to sign, verify, wrap and unwrap, and maintains the window of sequence
  * numbers.                                              [RFC 2203 §5.3.2, §5.3.3]
  *
- * One thread at a time uses a GSS-API context, with the lock of struct rr_gss_context
- * held.  Data is made contiguous before the lock is acquired.
+ * A thread holds the lock in struct rr_gss_context while it uses the GSS-API context.
+ * Data is made contiguous before the lock is acquired.
  */
 #include <errno.h>
 #include <limits.h>
@@ -14,7 +14,7 @@
 #include "base/cursor.h"
 #include "gss/context.h"
 
-/* Returns true if GSS-API has succeeded.  Tokens may arrive in any order, but not
+/* Returns true if @major means success.  Tokens may arrive in any order, but not
  * twice. */
 static bool is_good(OM_uint32 major)
 {
@@ -62,7 +62,7 @@ static uint64_t *get_seen_word(struct rr_gss_context *c, uint32_t seq)
 	return &c->seen[seq % RR_GSS_WINDOW / 64];
 }
 
-/* Moves the window up to @seq.  Records @seq as received, and the numbers skipped as
+/* Moves the window up to @seq.  Records @seq as received, and the skipped numbers as
  * not received. */
 static void advance_window(struct rr_gss_context *c, uint32_t seq)
 {
@@ -75,7 +75,8 @@ static void advance_window(struct rr_gss_context *c, uint32_t seq)
 	*get_seen_word(c, seq) |= get_seen_bit(seq);
 }
 
-/* Initially the window ends at 0 and no number has been received: 0 is valid once. */
+/* Initially the window ends at 0 and no number has been received, so 0 is valid
+ * once. */
 bool rr_gss_see(struct rr_gss_context *c, uint32_t seq)
 {
 	bool fresh = true;
