@@ -3,14 +3,14 @@
  * Extensions of RPC-over-RDMA version 2.                          [v2 §B]
  *
  * Version 2 can be extended without a new version: by header types, flags, transport
- * properties and error codes.  An extension lists its numbers, and has the functions
- * that handle them.  The options of a connection or a listener name its extensions.  A
- * peer that does not know an extension works as before: it ignores unknown properties
- * and flags, and answers an unknown header type by an error, after which that type is
- * no longer sent on the connection.
+ * properties and error codes.  An extension consists of a list of its numbers and the
+ * functions that handle them.  The options of a connection or a listener list its
+ * extensions.  A peer that does not know an extension works as before: it ignores
+ * unknown properties and flags, and answers an unknown header type with an error, after
+ * which the library no longer sends that type on the connection.
  *
- * Functions and handlers belong to the engine's thread unless their contract says "any
- * thread".  A connection of version 1 has no extensions.
+ * Functions must be called, and handlers are called, in the engine's thread, unless
+ * their contract says "any thread".  A connection of version 1 has no extensions.
  *
  * The base protocol uses header types 0 to 5, properties 1 to 6, error codes 1 to 10
  * and 100, and flags 0x00000007.  Two extensions of one connection must not share a
@@ -27,13 +27,13 @@ extern "C" {
 #endif
 
 /* One transport connection.  Valid from the first handler that receives it until @down
- * returns.  A client that reconnects gets another one. */
+ * returns.  Each reconnect makes a new channel. */
 struct rpcrdma_channel;
 
 struct rpcrdma_extension_message {
 	uint32_t htype, xid;
 	uint32_t flags;   /* of the extension */
-	bool response;    /* RDMA2_F_RESPONSE: the XID is one that this end sent */
+	bool response;    /* RDMA2_F_RESPONSE: answers a message sent from here */
 	const void *body; /* the octets after the prefix; borrowed */
 	size_t len;
 };
@@ -41,14 +41,15 @@ struct rpcrdma_extension_message {
 struct rpcrdma_extension_htype {
 	uint32_t number;
 	uint32_t flags; /* bits of rdma_flags that messages of this type may carry */
-	/* Called for each received message.  Returns 0, or a code that RDMA2_ERROR
-	 * reports to its sender.  Errors about responses are never sent. */
+	/* Called for each received message.  Returns 0 or an error code, which the
+	 * library reports to the sender in an RDMA2_ERROR.  No error is sent about a
+	 * response. */
 	uint32_t (*received)(struct rpcrdma_channel *,
 	                     const struct rpcrdma_extension_message *, void *arg);
 };
 
 enum rpcrdma_property_event {
-	RPCRDMA_PROPERTY_RECEIVED = 0, /* the peer's value; the last one counts */
+	RPCRDMA_PROPERTY_RECEIVED = 0, /* the peer sent this value */
 	RPCRDMA_PROPERTY_DEFAULT = 1,  /* the peer sent none */
 	RPCRDMA_PROPERTY_REFUSED = 2, /* the peer refused this end's value, and uses its
 					  default for this end */
@@ -56,15 +57,15 @@ enum rpcrdma_property_event {
 
 struct rpcrdma_extension_property {
 	uint32_t id;
-	const void *value; /* this end's, as XDR octets; lent.  NULL: none is sent */
+	const void *value; /* XDR octets of the local value; lent.  NULL: not sent */
 	uint32_t len;
 	const void *preset; /* value assumed for a peer that sends none; lent */
 	uint32_t preset_len;
-	/* Returns whether the octets are XDR of this property's type; must depend on
-	 * the octets alone.  If not, the peer's whole set is refused.  NULL: all octets
-	 * are.                                                         [v2 §7.2.2] */
+	/* Returns true if the octets are valid XDR of this property's type.  The result
+	 * must depend on the octets alone.  If false, the library refuses all of the
+	 * peer's properties.  NULL: any octets are accepted.           [v2 §7.2.2] */
 	bool (*conforms)(const void *data, size_t len);
-	/* Called before @up; with REFUSED also later.  @data is borrowed. */
+	/* Called before @up, and possibly later with REFUSED.  @data is borrowed. */
 	void (*received)(struct rpcrdma_channel *, enum rpcrdma_property_event,
 	                 const void *data, size_t len, void *arg);
 };
@@ -81,12 +82,12 @@ struct rpcrdma_extension {
 	 * with RPCRDMA_TRANSPORT_ERROR; unknown codes are ignored. */
 	const uint32_t *errors;
 	unsigned n_errors;
-	/* The rest may be NULL. */
+	/* The members below may be NULL. */
 	void (*up)(struct rpcrdma_channel *, void *arg);   /* messages may flow */
 	void (*down)(struct rpcrdma_channel *, void *arg); /* after @up only */
-	/* Called for an RDMA2_ERROR about the message @xid of type @htype.  @code is
-	 * one of an extension or of enum rpcrdma_transport_error; a peer that does not
-	 * know the type sends RPCRDMA_ERR_INVAL_HTYPE.
+	/* Called for an RDMA2_ERROR about the message @xid of type @htype.  @code is an
+	 * error code that an extension or enum rpcrdma_transport_error defines.  A peer
+	 * that does not know the type sends RPCRDMA_ERR_INVAL_HTYPE.
 	 * [v2 §7.1.2] */
 	void (*refused)(struct rpcrdma_channel *, uint32_t htype, uint32_t xid,
 	                uint32_t code, void *arg);
@@ -96,42 +97,45 @@ struct rpcrdma_extension {
 enum { RPCRDMA_MAX_EXTENSIONS = 8, RPCRDMA_MAX_EXTENSION_NUMBERS = 16 };
 
 /*
- * Checks whether these extensions can be used together.  Returns 0; -EEXIST: a number
- * is the base protocol's, or is used twice; -E2BIG: they exceed the limits above, or as
- * for options; -EINVAL.  rpcrdma_connect and rpcrdma_listen fail with the same errors.
+ * Checks whether these extensions can be used together.  Returns 0; -EEXIST if a number
+ * belongs to the base protocol or is used twice; -E2BIG if they exceed the limits
+ * above, or for the same reason as with options; or -EINVAL.  rpcrdma_connect and
+ * rpcrdma_listen fail with the same errors.
  */
 RPCRDMA_API int rpcrdma_extensions_check(const struct rpcrdma_extension *const *,
                                          unsigned n);
 
-/* Returns the channel of a client's connection; NULL while it is not up. */
+/* Returns the channel of a client's connection, or NULL while the connection is not up.
+ */
 RPCRDMA_API struct rpcrdma_channel *rpcrdma_conn_channel(const struct rpcrdma_conn *);
-/* Returns the channel that a request was received on; NULL if that is gone. */
+/* Returns the channel on which a request was received, or NULL if it has ended. */
 RPCRDMA_API struct rpcrdma_channel *
 rpcrdma_request_channel(const struct rpcrdma_request *);
-/* Sets and gets a pointer that @ext keeps for each channel, at first NULL. */
+/* Set and get a pointer that @ext keeps for each channel; initially NULL. */
 RPCRDMA_API void rpcrdma_channel_set(struct rpcrdma_channel *,
                                      const struct rpcrdma_extension *ext, void *);
 RPCRDMA_API void *rpcrdma_channel_get(const struct rpcrdma_channel *,
                                       const struct rpcrdma_extension *ext);
 
 /*
- * Sends a message.  @len octets, a multiple of four, follow the prefix; they are
- * copied. With @response, @xid is that of the answered message.  Without it, an @xid of
- * 0 asks for a new one, which *ret_xid gets; @ret_xid may be NULL.  The message waits
- * for a credit behind 64 others at most.
- * -EOPNOTSUPP: the peer does not know this type; -EMSGSIZE: the message exceeds the
- * inline threshold; -ENOBUFS: 64 messages wait; -EAGAIN: the channel is not up;
- * -EINVAL: no extension of this channel has the type or flag; -ENOMEM; or the error
- * that ends the channel.
+ * Sends a message.  @len octets, a multiple of four, are copied and follow the prefix.
+ * With @response, @xid is the XID of the message that this one answers.  Otherwise, if
+ * @xid is 0, the library chooses an XID and stores it in *ret_xid; @ret_xid may be
+ * NULL.  At most 64 messages wait for credits.  Returns -EOPNOTSUPP if the peer does
+ * not know this type; -EMSGSIZE if the message exceeds the inline threshold; -ENOBUFS
+ * if 64 messages wait already; -EAGAIN if the channel is not up; -EINVAL if no
+ * extension of this channel has the type or flag; -ENOMEM; or the error that ended the
+ * channel.
  */
 RPCRDMA_API int rpcrdma_channel_send(struct rpcrdma_channel *, uint32_t htype,
                                      uint32_t flags, bool response, uint32_t xid,
                                      const void *body, size_t len, uint32_t *ret_xid);
 
 /*
- * Answers a request by RDMA2_ERROR with a code of an extension of its channel; the
- * caller gets RPCRDMA_TRANSPORT_ERROR.  Any thread.  -EINVAL: no extension has the
- * code, or the procedure is one with execute_once, whose replies are kept.
+ * Answers a request with an RDMA2_ERROR that carries an error code from an extension of
+ * its channel; the caller gets RPCRDMA_TRANSPORT_ERROR.  Any thread.  Returns -EINVAL
+ * if no extension has the code, or if the procedure has execute_once set, since its
+ * replies are kept.
  */
 RPCRDMA_API int rpcrdma_request_extension_error(struct rpcrdma_request *,
                                                 uint32_t code);

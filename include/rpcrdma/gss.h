@@ -2,19 +2,19 @@
 /*
  * RPCSEC_GSS with Kerberos 5: proves who calls, and protects the data.
  *                                                     [RFC 2203, v2 §11.2.2]
- * A client makes a struct rpcrdma_gss for a connection and names it in calls.  The
- * first call sets up a security context on that connection; the library sets it up
- * again when the server has lost it or it has expired.  Other calls wait meanwhile.
- * Tickets are those of the credential cache (KRB5CCNAME, kinit), or are got by a
- * client's keytab (KRB5_CLIENT_KTNAME).
+ * A client makes a struct rpcrdma_gss for a connection and sets it in call options.
+ * The first call sets up a security context on that connection; the library sets up a
+ * new one when the context has expired or the server has lost it.  Other calls wait in
+ * the meantime.  Tickets come from the credential cache (KRB5CCNAME, kinit), or are
+ * obtained with a client's keytab (KRB5_CLIENT_KTNAME).
  *
- * Under krb5 items move by RDMA, and are not protected.  Under krb5i and krb5p no item
- * does: they are part of the message, which is continued or moved as a whole, so that
- * results arrive in rpcrdma_reply.results even where destinations were offered.  The
- * transport's headers are never protected.
+ * Under krb5, items move by RDMA and are not protected.  Under krb5i and krb5p, items
+ * stay in the message, which is sent in several parts or moved as a whole by RDMA.
+ * Results therefore arrive in rpcrdma_reply.results even if destinations were offered.
+ * The transport's headers are never protected.
  *
- * A server accepts contexts by the keytab (KRB5_KTNAME).  Its handlers get unwrapped
- * arguments, and reply as without RPCSEC_GSS.
+ * A server accepts contexts with the keys in its keytab (KRB5_KTNAME).  Its handlers
+ * receive unwrapped arguments, and reply in the same way as without RPCSEC_GSS.
  */
 #ifndef RPCRDMA_GSS_H
 #define RPCRDMA_GSS_H
@@ -33,35 +33,35 @@ enum rpcrdma_gss_service {
 	RPCRDMA_GSS_KRB5P = 3, /* encrypts them, too */
 };
 
-/* The number of a service where flavors are listed, as by MOUNT.  [RFC 2623 §2.3.1] */
+/* The number of a service in a list of flavors such as MOUNT's.  [RFC 2623 §2.3.1] */
 #define RPCRDMA_GSS_PSEUDO_FLAVOR(service) (390002u + (uint32_t)(service))
 
 /* ---- Client ---------------------------------------------------------------------- */
 
 struct rpcrdma_gss_options {
 	size_t size;
-	const char *principal;            /* the server's: "nfs@HOST"; copied */
+	const char *principal;            /* server's principal, "nfs@HOST"; copied */
 	enum rpcrdma_gss_service service; /* 0 = krb5 */
-	uint32_t program, version;        /* whose NULL procedure sets the context up */
-	uint64_t timeout_ns;              /* of the set-up, KDC included; 0 = 30 s */
+	uint32_t program, version;        /* its NULL procedure sets up contexts */
+	uint64_t timeout_ns;              /* for set-up, including the KDC; 0 = 30 s */
 };
 
-/* Creates an object for calls on @conn, which may be closed before it.  Nothing is sent
- * before the first call.  -EINVAL, -ENOMEM. */
+/* Creates an object for calls on @conn, which may be closed before the object is freed.
+ * Nothing is sent before the first call.  Returns 0, -EINVAL or -ENOMEM. */
 RPCRDMA_API int rpcrdma_gss_new(struct rpcrdma_conn *conn,
                                 const struct rpcrdma_gss_options *,
                                 struct rpcrdma_gss **ret);
-/* Frees the object.  Its outstanding calls continue.  When they have ended, and the
- * connection is still up, the library asks the server to destroy the context. */
+/* Frees the object.  Its outstanding calls continue.  If the connection is still up
+ * when they have ended, the library asks the server to destroy the context. */
 RPCRDMA_API void rpcrdma_gss_free(struct rpcrdma_gss *);
 
 struct rpcrdma_gss_info {
 	enum rpcrdma_gss_service service;
-	bool established;      /* there is a context */
-	uint32_t window;       /* how many calls may be in flight under it */
-	unsigned contexts;     /* how many were set up so far */
-	int error;             /* of the last set-up: 0, -EACCES, or the transport's */
-	uint32_t major, minor; /* status of GSS-API, here or at the server */
+	bool established;      /* a context exists */
+	uint32_t window;       /* limit of calls in flight under the context */
+	unsigned contexts;     /* number of contexts set up so far */
+	int error;             /* last set-up: 0, -EACCES, or a transport error */
+	uint32_t major, minor; /* GSS-API status, from this host or from the server */
 	char reason[256];      /* as text */
 };
 /* Fills in the state of the context, for instance why calls ended with -EACCES. */
@@ -72,44 +72,46 @@ RPCRDMA_API void rpcrdma_gss_get_info(const struct rpcrdma_gss *,
 
 struct rpcrdma_service_gss_options {
 	size_t size;
-	/* The service whose key is used, "nfs@HOST", copied; NULL = any key of the
+	/* The service whose key is used, "nfs@HOST", copied; NULL = any key in the
 	 * keytab. */
 	const char *principal;
-	/* Maximum number of contexts; 0 = 8192.  When all are in use, a new one
-	 * replaces the one that was idle longest.  If that was used within the last ten
-	 * seconds, the new one is refused: otherwise active users would evict each
-	 * other at each call. */
+	/* Maximum number of contexts; 0 = 8192.  When the maximum is reached, a new
+	 * context replaces the context that has been idle longest.  If that context was
+	 * used within the last ten seconds, the new one is refused; otherwise active
+	 * users would evict each other with every call. */
 	unsigned max_contexts;
-	/* How many of them one client's address may have, by the same rule; 0 = a
+	/* Maximum number of contexts for one client address, with the same rule; 0 = a
 	 * quarter of max_contexts. */
 	unsigned max_per_address;
-	char *ret_reason; /* NULL, or 256 octets: the reason of a failure, as text */
-	/* NULL, or called when a context is refused because all are in use, for a
-	 * server's log.  @peer is the client's address, borrowed; NULL = unknown.  Any
-	 * thread, no lock held. */
+	char *ret_reason; /* NULL, or 256 octets for the reason if the call fails */
+	/* Called when a context is refused because the maximum is reached, so that a
+	 * server can log it.  @peer is the client's address, borrowed; NULL = unknown.
+	 * Called in any thread, with no lock held.  May be NULL. */
 	void (*no_room)(void *arg, const struct sockaddr *peer);
 	void *no_room_arg;
 };
 
 /*
- * Authenticates and unwraps Calls of flavor RPCSEC_GSS before handlers get them;
- * without it handlers get them as they were received.  A handler itself refuses a
- * flavor that its procedure does not allow, by RPCRDMA_AUTH_ERROR with AUTH_TOOWEAK
- * (5).  Must be called before the first listen; reads the keytab.  -ENOKEY: the keytab
- * has no such key; -EEXIST: it was called before.
+ * Makes the library authenticate and unwrap RPCSEC_GSS Calls before handlers receive
+ * them; by default, handlers receive such Calls unchanged.  A handler must itself
+ * refuse a flavor that its procedure does not allow, by RPCRDMA_AUTH_ERROR with
+ * AUTH_TOOWEAK (5).  Must be called before the first listen.  Reads the keytab.
+ * Returns -ENOKEY if the keytab has no such key, or -EEXIST if this function was called
+ * before.
  */
 RPCRDMA_API int rpcrdma_service_set_gss(struct rpcrdma_service *,
                                         const struct rpcrdma_service_gss_options *);
 
 /*
- * Answers a Call that was received over TCP.  Some clients set up their contexts there
- * and use them over RDMA; Linux does so for NFS, at port 2049.        [v2 §11.2.2.1]
- * @call has the octets of the Call, without the record mark.  *ret_reply gets those of
- * the reply, which the caller frees.  Serves procedure 0 of the service's programs, and
- * what RPCSEC_GSS does by it; other procedures are PROC_UNAVAIL.  @peer is the address
- * of accept(2), or NULL.  Any thread; reads the keytab.  The caller closes the
- * connection after -EBADMSG (not a Call), -EACCES, -EKEYREJECTED (no answer is allowed)
- * and -ENOMEM.
+ * Answers a Call that was received over TCP.  Some clients, such as Linux's NFS client
+ * (at port 2049), set up their contexts over TCP and use them over RDMA.
+ *                                                               [v2 §11.2.2.1]
+ * @call has the octets of the Call, without the record mark.  *ret_reply is set to the
+ * octets of the reply, which the caller frees.  Serves procedure 0 of the service's
+ * programs, including RPCSEC_GSS control messages; answers PROC_UNAVAIL for other
+ * procedures.  @peer is the address from accept(2), or NULL.  Any thread; reads the
+ * keytab.  The caller closes the connection after -EBADMSG (not a Call), -EACCES,
+ * -EKEYREJECTED (no answer is allowed) and -ENOMEM.
  */
 RPCRDMA_API int rpcrdma_service_answer_tcp(struct rpcrdma_service *,
                                            const struct sockaddr *peer,
@@ -120,14 +122,15 @@ RPCRDMA_API int rpcrdma_service_answer_tcp(struct rpcrdma_service *,
 struct rpcrdma_gss_caller {
 	enum rpcrdma_gss_service service;
 	const char *principal; /* "USER@REALM"; lent until the request is answered */
-	/* auth_to_local of krb5.conf(5) maps it to a user of this system, who has: */
+	/* True if auth_to_local in krb5.conf(5) maps the principal to a local user,
+	 * whose IDs follow. */
 	bool mapped;
 	uint32_t uid, gid;
 	unsigned n_gids;      /* at most 65536, the kernel's limit */
-	const uint32_t *gids; /* lent as the principal is */
+	const uint32_t *gids; /* lent for as long as the principal */
 };
-/* Fills in the caller.  -ENOENT: the request is not under RPCSEC_GSS.  Any thread that
- * is to answer the request. */
+/* Fills in the caller.  Returns -ENOENT if the request does not use RPCSEC_GSS.  May be
+ * called in any thread that may answer the request. */
 RPCRDMA_API int rpcrdma_request_gss(const struct rpcrdma_request *,
                                     struct rpcrdma_gss_caller *ret, size_t size);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The upper-layer bindings of NFS version 3 and MOUNT version 3: the data items that
- * may move by RDMA, in one row for each procedure.  Everything that a row does not name
+ * may move by RDMA, in one row for each procedure.  Everything that a row does not list
  * stays in the Payload stream.                                  [RFC 8267 §2; v2 §A]
  */
 #ifndef RPCRDMA_NFS_H

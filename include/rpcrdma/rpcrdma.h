@@ -27,8 +27,8 @@
  * - A structure that the library lends to a callback needs no size: rpcrdma_reply,
  *   rpcrdma_conn_info, rpcrdma_extension_message, rpcrdma_call_info.  A program may
  *   only read members that the library has; see rpcrdma_library_version_number.
- * These do not grow, since they are items of arrays, or lent by the program:
- * rpcrdma_piece, _dest, _auth, _auth_sys, _procedure, _program, _binding,
+ * The following structures do not grow, since they are array elements or are lent by
+ * the program: rpcrdma_piece, _dest, _auth, _auth_sys, _procedure, _program, _binding,
  * _extension_htype, _extension_property, _tirpc_item, _tirpc_procedure, _tirpc_binding,
  * _cursor.
  */
@@ -59,7 +59,7 @@ extern "C" {
 
 #define RPCRDMA_NFS_PORT      20049
 #define RPCRDMA_MAX_PIECES    20
-#define RPCRDMA_SERVICE_BYTES 8 /* a port in decimal, and the zero octet */
+#define RPCRDMA_SERVICE_BYTES 8 /* a decimal port and a terminating zero octet */
 
 struct rpcrdma_engine;
 struct rpcrdma_conn;
@@ -95,15 +95,15 @@ struct rpcrdma_piece {
 struct rpcrdma_dest {
 	void *base;           /* lent until the call is done */
 	size_t len;           /* its size */
-	size_t ret_len;       /* octets placed; set before the done callback */
-	const void *ret_base; /* the octets: @base, or memory of the library that is
-				 valid until the done callback returns, if an
-				 idempotent call was retried with more room than @len */
+	size_t ret_len;       /* octets placed; set before done is called */
+	const void *ret_base; /* address of the octets: @base; or, if an idempotent
+				 call was retried with more space than @len, library
+				 memory that is valid until done returns */
 	bool ret_used;        /* false: the result has no such item, or it is inline */
-	/* The attempt that the server answered offered it this memory.  An eligible
-	 * result of one octet or more that is inline all the same breaks the binding:
-	 * the caller must take the call for failed [v2 §A.1].  False where items may
-	 * not move (RPCSEC_GSS), or the server refused to move them. */
+	/* True if the attempt that the server answered offered this memory.  If a
+	 * nonempty eligible result is inline nevertheless, the server broke the
+	 * binding, and the caller must treat the call as failed [v2 §A.1].  False if
+	 * items must not move (RPCSEC_GSS) or the server refused to move them. */
 	bool ret_offered;
 };
 
@@ -116,7 +116,8 @@ struct rpcrdma_auth {
 
 enum { RPCRDMA_AUTH_NONE = 0, RPCRDMA_AUTH_SYS = 1 };
 
-/* Encodes an AUTH_SYS body into @buf.  Returns the octets used, or -EMSGSIZE. */
+/* Encodes an AUTH_SYS body into @buf.  Returns the number of octets used, or -EMSGSIZE.
+ */
 RPCRDMA_API int rpcrdma_auth_sys_encode(void *buf, size_t size, uint32_t stamp,
                                         const char *machine, uint32_t uid, uint32_t gid,
                                         const uint32_t *gids, unsigned n_gids);
@@ -138,15 +139,15 @@ struct rpcrdma_engine_options {
 	/* Receives one JSON object, without a newline, for each trace point. */
 	void (*trace)(void *arg, const char *json);
 	void *trace_arg;
-	uint64_t spin_ns; /* poll that long before sleeping; 0 = sleep at once */
+	uint64_t spin_ns; /* polling time before sleeping; 0 = sleep at once */
 };
 
 RPCRDMA_API int rpcrdma_engine_new(const struct rpcrdma_engine_options *,
                                    struct rpcrdma_engine **ret);
 /* Frees the engine.  All its connections and listeners should have been closed and
- * drained before, see rpcrdma_engine_idle.  Aborts those that are left: their calls end
- * with -ECANCELED, and the requests that handlers still hold become invalid, so that no
- * thread may answer them any more.  Cancels the timers that have not fired. */
+ * drained first; see rpcrdma_engine_idle.  Aborts any that are left: their calls end
+ * with -ECANCELED, and requests that are not yet answered become invalid, so that no
+ * thread may answer them.  Cancels the timers that have not fired. */
 RPCRDMA_API void rpcrdma_engine_free(struct rpcrdma_engine *);
 /* Handles the events that are ready.  If there are none, waits for one up to
  * @timeout_ms; -1 waits without limit.  Returns 0, the errno of a failed wait, or
@@ -154,20 +155,20 @@ RPCRDMA_API void rpcrdma_engine_free(struct rpcrdma_engine *);
 RPCRDMA_API int rpcrdma_engine_process(struct rpcrdma_engine *, int timeout_ms);
 /* Processes events until rpcrdma_engine_stop is called. */
 RPCRDMA_API int rpcrdma_engine_run(struct rpcrdma_engine *);
-/* Makes rpcrdma_engine_run return.  Any thread, also in a signal handler. */
+/* Makes rpcrdma_engine_run return.  Any thread; may be called in a signal handler. */
 RPCRDMA_API void rpcrdma_engine_stop(struct rpcrdma_engine *);
-/* Returns a descriptor that is readable while rpcrdma_engine_process has work, for an
- * event loop of the program's own.  Such a loop waits rpcrdma_engine_timeout_ms at
- * most; -1: without limit. */
+/* Returns a descriptor that is readable while rpcrdma_engine_process has work, for use
+ * in the program's own event loop.  Such a loop must wait no longer than
+ * rpcrdma_engine_timeout_ms returns; -1 means no limit. */
 RPCRDMA_API int rpcrdma_engine_fd(struct rpcrdma_engine *);
 RPCRDMA_API int rpcrdma_engine_timeout_ms(const struct rpcrdma_engine *);
-/* Returns whether the engine has no connection, listener, request or call. */
+/* Returns true if the engine has no connection, listener, request or call. */
 RPCRDMA_API bool rpcrdma_engine_idle(const struct rpcrdma_engine *);
-/* Calls @fn in the engine's thread, soon.  Any thread.  -ENOMEM. */
+/* Makes the engine's thread call @fn soon.  Any thread.  Returns 0 or -ENOMEM. */
 RPCRDMA_API int rpcrdma_engine_post(struct rpcrdma_engine *, void (*fn)(void *),
                                     void *arg);
 /* Calls @fn once after @delay_ns, unless the timer is cancelled.  @ret, which may be
- * NULL, is valid until @fn begins.  -ENOMEM. */
+ * NULL, is valid until @fn begins.  Returns 0 or -ENOMEM. */
 struct rpcrdma_timer;
 RPCRDMA_API int rpcrdma_timer_start(struct rpcrdma_engine *, uint64_t delay_ns,
                                     void (*fn)(void *), void *arg,
@@ -178,30 +179,30 @@ RPCRDMA_API void rpcrdma_timer_cancel(struct rpcrdma_timer *);
 enum rpcrdma_log_level {
 	RPCRDMA_LOG_NONE = 0,
 	RPCRDMA_LOG_ERROR = 1, /* a connection, call or security context was given up */
-	/* A connection was lost, refused, or closed in favour of others; a peer's
-	 * fault. */
+	/* A connection was lost, refused, or closed in favour of another; or a peer
+	 * broke the protocol. */
 	RPCRDMA_LOG_WARNING = 2,
 	/* A connection was made (with its provider and version) or closed in an orderly
-	 * way; a call was sent again, in the same form or another one. */
+	 * way; or a call was sent again, in the same form or another. */
 	RPCRDMA_LOG_INFO = 3,
 	RPCRDMA_LOG_DEBUG = 4, /* each trace point, for developers */
 };
 /* Receives one line, borrowed and without a newline.  It begins with the peer's address
  * if there is a peer.  The function must not call the library. */
 typedef void rpcrdma_log_fn(enum rpcrdma_log_level, const char *line, void *arg);
-/* Calls @log for events of level @most and below from now on; NONE or NULL ends this.
- * The library formats nothing for other events: each costs a table look-up, and not
- * even that without @log and trace. */
+/* From now on calls @log for events of level @most and below; @most of NONE or a NULL
+ * @log stops this.  The library formats nothing for other events; each costs a table
+ * look-up, or nothing if there is neither a @log nor a trace function. */
 RPCRDMA_API void rpcrdma_engine_set_log(struct rpcrdma_engine *,
                                         enum rpcrdma_log_level most,
                                         rpcrdma_log_fn *log, void *arg);
 
 /* ---- Options common to both ends ------------------------------------------- */
 
-/* The Calls that a client lets its server make in reverse.     [v2 §5.2.5] */
+/* The Calls that a client allows its server to make.          [v2 §5.2.5] */
 enum rpcrdma_reverse {
 	RPCRDMA_REVERSE_DEFAULT = 0,
-	RPCRDMA_REVERSE_SIMPLE = 1, /* Calls and Replies of one message */
+	RPCRDMA_REVERSE_SIMPLE = 1, /* Calls and Replies of one message each */
 	RPCRDMA_REVERSE_CONT = 2,   /* and continued ones */
 	RPCRDMA_REVERSE_GENL = 3,   /* and chunks */
 };
@@ -211,53 +212,54 @@ enum rpcrdma_reverse {
 struct rpcrdma_hostauth;
 enum rpcrdma_hostauth_policy {
 	RPCRDMA_HOSTAUTH_OFF = 0,
-	RPCRDMA_HOSTAUTH_PREFER = 1,  /* if the peer can; an attempt must succeed */
-	RPCRDMA_HOSTAUTH_REQUIRE = 2, /* a peer that cannot is refused */
+	RPCRDMA_HOSTAUTH_PREFER = 1,  /* only if the peer can; a failure is final */
+	RPCRDMA_HOSTAUTH_REQUIRE = 2, /* refuses a peer that cannot */
 };
 
 struct rpcrdma_conn_options {
 	size_t size;
 	/* "verbs[:DEVICE,key=value,...]": RDMA devices; "iwarp[:key=value,...]": RDMA
 	 * over TCP in software; NULL or "auto": for each address, verbs if a device
-	 * other than siw serves it, else iwarp (on loopback always).
-	 * -EINVAL: not one of these, or an unknown key or value, see
-	 * rpcrdma_provider_check; -ENOPKG: verbs needs rdma-core (libibverbs1,
-	 * librdmacm1) installed; -ENODEV: verbs needs an RDMA device. */
+	 * other than siw serves it, otherwise iwarp (always on loopback).  Connecting
+	 * and listening fail with -EINVAL if the provider, a key or a value is unknown
+	 * (see rpcrdma_provider_check), with -ENOPKG if verbs lacks rdma-core
+	 * (libibverbs1, librdmacm1), and with -ENODEV if verbs lacks an RDMA device. */
 	const char *provider;
 	unsigned version;       /* 0 = negotiate (2, else 1); 2 or 1 = only that one */
 	uint32_t credits;       /* 2 to 2047; default 32 */
-	uint32_t inline_bytes;  /* of Sends and Receives; 1024 or more; default 4096 */
+	uint32_t inline_bytes;  /* Send and Receive size; 1024 or more; default 4096 */
 	uint32_t segment_bytes; /* largest RDMA segment; default 1 MiB */
-	/* Segments of one received header; in version 1 also of a sent one, since peers
-	 * state no limit; default 16. */
+	/* Maximum number of segments in a received header; in version 1 also in a sent
+	 * one, since version 1 peers announce no limit.  Default 16. */
 	uint32_t max_segments;
-	/* Requests of a connection that are served at once; others wait, and credits
-	 * are withheld; default 256. */
+	/* Maximum number of requests that a connection serves at once; default 256.
+	 * Further requests wait, and credits are withheld. */
 	uint32_t max_requests;
-	uint32_t
-	        max_message_bytes; /* a Call or Reply, items not counted; default 4 MiB */
-	uint32_t max_chunk_bytes; /* one Read chunk; default 8 MiB */
-	/* Memory that this peer can make the process hold; default 32 MiB.  The limit
-	 * for all peers is that of rpcrdma_budget_set. */
+	uint32_t max_message_bytes; /* Call or Reply without items; default 4 MiB */
+	uint32_t max_chunk_bytes;   /* longest Read chunk; default 8 MiB */
+	/* Memory that this peer can make the process hold; default 32 MiB.
+	 * rpcrdma_budget_set sets the limit for all peers. */
 	uint64_t max_held_bytes;
-	/* Time to set up the transport, and again for the first message and the
-	 * properties; default 10 s each. */
+	/* Time limit for setting up the transport, and again for the first message and
+	 * the properties; default 10 s each. */
 	uint64_t handshake_ns;
 	/* Server: closes an idle connection after this time; default 6 min; UINT64_MAX
-	 * = never.  Before the first Call handshake_ns, if that is less. */
+	 * = never.  Before the first Call the limit is handshake_ns, if that is less.
+	 */
 	uint64_t idle_ns;
-	/* Server: connections from one address to a listener; 0 = no limit but that of
-	 * the listener. */
+	/* Server: maximum number of connections from one address to a listener; 0 =
+	 * only the listener's own limit. */
 	uint32_t max_per_address;
-	/* Sends a grant on an idle connection this often; 0 = never.  TCP notices a
-	 * host that vanished within two minutes in any case. */
+	/* Interval at which an idle connection sends a grant; 0 = never.  In any case,
+	 * TCP detects within two minutes that a host has vanished. */
 	uint64_t keepalive_ns;
 	/* Extensions of version 2, see rpcrdma/extension.h.  The array and the
 	 * extensions are lent until the last connection made with these options has
 	 * ended. */
 	const struct rpcrdma_extension *const *extensions;
 	unsigned n_extensions;
-	/* Host authentication.  @hostauth is lent, and required unless OFF. */
+	/* Host authentication.  @hostauth is lent; required unless the policy is OFF.
+	 */
 	enum rpcrdma_hostauth_policy hostauth_policy;
 	const struct rpcrdma_hostauth *hostauth;
 
@@ -266,44 +268,44 @@ struct rpcrdma_conn_options {
 	/* Name that the server's certificate must have; NULL = the host connected to;
 	 * "" = any trusted certificate.  Copied, at most 255 octets. */
 	const char *hostauth_name;
-	/* The first loss ends the connection.  An attempt that only finds out the
+	/* The first loss ends the connection.  An attempt that only discovers the
 	 * server's version does not count as a loss. */
 	bool no_reconnect;
-	uint64_t reconnect_min_ns, reconnect_max_ns; /* back-off; 100 ms, 5 s */
-	/* Calls end when the server was unreachable this long; default 60 s; UINT64_MAX
-	 * = never. */
+	uint64_t reconnect_min_ns, reconnect_max_ns; /* default 100 ms, 5 s */
+	/* Calls end when the server has been unreachable for this long; default 60 s;
+	 * UINT64_MAX = never. */
 	uint64_t retry_ns;
-	/* Limit for the server's first message; default 5 s. */
+	/* Time limit for the server's first message; default 5 s. */
 	uint64_t first_answer_ns;
 	/* How long the library remembers that a server lacks version 2, and therefore
 	 * begins with version 1; default 10 min. */
 	uint64_t version_cache_ns;
-	/* What the server may use with @callbacks; 0 = GENL if there are callbacks,
-	 * else none. */
+	/* What the server may use to call @callbacks; 0 = GENL if @callbacks is set,
+	 * otherwise none. */
 	enum rpcrdma_reverse reverse;
 	/* Programs that the server may call on this connection.  Lent until the
-	 * connection is closed and the last request is answered.  NULL: none; the
-	 * server is told. */
+	 * connection is closed and the last request is answered.  NULL: none, and the
+	 * library informs the server. */
 	struct rpcrdma_service *callbacks;
-	/* The port if rpcrdma_connect is given no service: that of this program.  The
-	 * library asks the rpcbind of the host before each connection, in a thread of
-	 * its own, for handshake_ns at most.  If rpcbind is unreachable or has no
-	 * entry, NFS uses port 20049; for other programs the attempt fails.  0 = port
-	 * 20049. */
+	/* If rpcrdma_connect is given no service, the port is that of this program.
+	 * The library asks the host's rpcbind for it before each connection, in a
+	 * separate thread, for handshake_ns at most.  If rpcbind is unreachable or has
+	 * no entry, NFS uses port 20049; for other programs the attempt fails.  0 =
+	 * port 20049. */
 	uint32_t program, program_version;
 };
 
 /* Checks @provider as rpcrdma_connect and rpcrdma_listen do.  Returns 0 or -EINVAL.
- * With -EINVAL writes a sentence that names the wrong key or value to @ret_reason,
- * which has room for @size octets; 0: writes nothing.  Does not check that a device of
- * that name exists.  Any thread. */
+ * With -EINVAL, writes a sentence that identifies the wrong key or value to
+ * @ret_reason, which has space for @size octets; if @size is 0, writes nothing.  Does
+ * not check that a device of that name exists.  Any thread. */
 RPCRDMA_API int rpcrdma_provider_check(const char *provider, char *ret_reason,
                                        size_t size);
 
 /* ---- Statistics ---------------------------------------------------------------- */
 
 struct rpcrdma_stats {
-	uint64_t calls, replies;            /* sent, received as Requester */
+	uint64_t calls, replies;            /* Calls sent, Replies received */
 	uint64_t requests, request_replies; /* served as Responder */
 	uint64_t retransmits, reconnects, call_errors;
 	uint64_t sends, recvs, rdma_reads, rdma_writes;
@@ -312,13 +314,13 @@ struct rpcrdma_stats {
 	uint64_t recoveries;  /* Calls sent again in another form [v2 §7.3] */
 	uint64_t overruns;    /* messages that the peer sent beyond its credits */
 	uint64_t cache_hits;  /* Calls answered from the reply cache */
-	uint64_t cache_waits; /* Calls that were repeated while being executed */
+	uint64_t cache_waits; /* Calls repeated while the first was being executed */
 	uint64_t syscalls, wire_bytes_sent, wire_bytes_received;
 	/* payload octets by path, both directions */
 	uint64_t bytes_inline, bytes_continued, bytes_read_chunk, bytes_write_chunk;
 	uint64_t bytes_reply_chunk, bytes_special_call;
 	uint64_t connections, connections_open, connections_refused;
-	uint64_t connections_evicted; /* closed to make room for another one */
+	uint64_t connections_evicted; /* closed in favour of a new one */
 	uint64_t held_bytes, peak_held_bytes;
 };
 
@@ -327,44 +329,46 @@ struct rpcrdma_conn_info {
 	const char *provider;              /* static; "auto" before the first attempt */
 	unsigned version;                  /* 0 while not connected */
 	uint32_t send_inline, recv_inline; /* thresholds in octets */
-	uint32_t credits_granted;          /* by the peer, at present */
-	uint32_t peer_segment_bytes, peer_max_segments; /* version 1: unknown, 0 */
+	uint32_t credits_granted;          /* by the peer, at the moment */
+	uint32_t peer_segment_bytes, peer_max_segments; /* version 1: 0, unknown */
 	uint32_t peer_reverse; /* server: what the client allows, enum rpcrdma_reverse;
-				  0 = no calls; version 1: unknown, SIMPLE */
+				  0 = no calls; version 1: SIMPLE, unknown */
 	bool remote_invalidate;
 	bool connected;
-	int error;          /* of the last loss, negative errno */
-	char reason[160];   /* of that loss, as text */
-	char identity[256]; /* that the peer proved (hostauth); "" = none */
+	int error;          /* negative errno of the last connection loss */
+	char reason[160];   /* reason of the last connection loss */
+	char identity[256]; /* proved by the peer (hostauth); "" = none */
 	struct sockaddr_storage peer, local;
 };
 
 /*
- * Memory that peers can make this process hold, over all its engines: the Receives of
- * accepted connections, arguments that are pulled or reassembled, and results.  Each
- * request reserves all that it can need before anything is pulled for it.  Requests
- * that do not fit wait in order.  While requests wait, the library ends a connection
- * whose peer neither sends nor takes the data that would free the memory that it holds.
+ * Memory that peers can make this process hold, over all its engines: the Receive
+ * buffers of accepted connections, arguments that are read by RDMA or reassembled, and
+ * results.  Each request reserves all the memory that it can need before any of its
+ * data are read by RDMA.  Requests that do not fit wait in a queue.  While requests
+ * wait, the library closes a connection that holds memory if its peer neither sends nor
+ * accepts the data that would free this memory.
  */
 struct rpcrdma_budget {
 	uint64_t limit_bytes;
 	uint64_t used_bytes;        /* reserved now */
-	uint64_t connections_bytes; /* of these, the fixed price of connections */
+	uint64_t connections_bytes; /* part of used_bytes: fixed cost of connections */
 	uint64_t waiting;           /* connections that wait for memory now */
-	uint64_t waits;             /* how often a connection began to wait */
-	uint64_t refused; /* connections and Calls for which there was no memory */
+	uint64_t waits;             /* how many times a connection began to wait */
+	uint64_t refused; /* connections and Calls refused for lack of memory */
 	uint64_t ended;   /* connections closed to free memory that others waited for */
 };
 /* Sets the limit.  The default is an eighth of the machine's memory, at most 1 GiB.
  * The Receives of all connections together may hold up to 3/8 of the limit; one request
- * may hold up to half of the limit.  A lower limit takes back no memory.  -EINVAL: less
- * than 1 MiB.  Any thread, any time. */
+ * may hold up to half of the limit.  Lowering the limit does not reclaim memory already
+ * in use.  Returns -EINVAL if @bytes is less than 1 MiB.  Any thread, any time. */
 RPCRDMA_API int rpcrdma_budget_set(uint64_t bytes);
-/* Fills in the limit and what is used of it.  Any thread. */
+/* Fills in the limit and the memory in use.  Any thread. */
 RPCRDMA_API void rpcrdma_budget_get(struct rpcrdma_budget *ret, size_t size);
 
-/* Fills in the counters of an engine, sums over all its connections, ended ones
- * included; those of a connection; and what a connection negotiated. */
+/* These functions fill in the counters of an engine, summed over all its connections,
+ * including ended ones; the counters of a connection; and what a connection negotiated.
+ */
 RPCRDMA_API void rpcrdma_engine_get_stats(const struct rpcrdma_engine *,
                                           struct rpcrdma_stats *ret, size_t size);
 RPCRDMA_API void rpcrdma_conn_get_stats(const struct rpcrdma_conn *,
@@ -382,8 +386,8 @@ typedef void rpcrdma_conn_event_fn(struct rpcrdma_conn *, int error, bool final,
 
 /*
  * Begins to connect.  Calls may be made at once; they wait for the connection.  @host
- * is a name or an address, @service a port; NULL = that of the program in the options,
- * or 20049.  -ENXIO: the name does not resolve.
+ * is a name or an address.  @service is a port; NULL = the port of the program in the
+ * options, or 20049.  Returns -ENXIO if the name does not resolve.
  */
 RPCRDMA_API int rpcrdma_connect(struct rpcrdma_engine *, const char *host,
                                 const char *service,
@@ -392,34 +396,35 @@ RPCRDMA_API int rpcrdma_connect(struct rpcrdma_engine *, const char *host,
                                 struct rpcrdma_conn **ret);
 /*
  * Asks the rpcbind of @host (port 111) for the port of a program under netid rdma, or
- * rdma6 for an IPv6 address, and writes it as text, which rpcrdma_connect takes as
- * @service.  NFS needs no look-up; its port is 20049.                  [v2 §9]
- * Blocks up to @timeout_ns (0 = 5 s) after the name was resolved.  Call it before the
- * engine runs or in another thread, or name the program in the options of
- * rpcrdma_connect.  Any thread.
- * -ENXIO: the name does not resolve; -ECONNREFUSED, -ETIMEDOUT and the like: no rpcbind
- * answers; -ENOENT: it has no entry for the program in that version; -EPROTONOSUPPORT:
- * it knows neither version 4 nor 3 of its protocol; -EACCES, -EPROTO: it refuses;
- * -EBADMSG, -EMSGSIZE: its answer is malformed.
+ * rdma6 for an IPv6 address, and writes the port as text, for use as @service of
+ * rpcrdma_connect.  NFS needs no look-up; its port is 20049.                  [v2 §9]
+ * Blocks for up to @timeout_ns (0 = 5 s) after the name is resolved.  Call this
+ * function before the engine runs or in another thread, or set the program in the
+ * options of rpcrdma_connect instead.  Any thread.  Returns -ENXIO if the name does not
+ * resolve; -ECONNREFUSED, -ETIMEDOUT or the like if no rpcbind answers; -ENOENT if
+ * rpcbind has no entry for this version of the program; -EPROTONOSUPPORT if it supports
+ * neither version 4 nor version 3 of its protocol; -EACCES or -EPROTO if it refuses;
+ * -EBADMSG or -EMSGSIZE if its answer is malformed.
  */
 RPCRDMA_API int rpcrdma_lookup(const char *host, uint32_t program, uint32_t version,
                                uint64_t timeout_ns,
                                char ret_service[RPCRDMA_SERVICE_BYTES]);
 /*
  * Like rpcrdma_lookup, but under exactly @netid: "tcp", "udp6" or any other whose
- * addresses end in a port.  Asks @host at each of its addresses, of either family.
- * -EBADMSG: also if the address under @netid has no port; -EINVAL: @netid is empty.
+ * addresses end in a port.  Tries every address of @host, IPv4 and IPv6.  Also returns
+ * -EBADMSG if the address under @netid has no port, and -EINVAL if @netid is empty.
  */
 RPCRDMA_API int rpcrdma_lookup_netid(const char *host, const char *netid,
                                      uint32_t program, uint32_t version,
                                      uint64_t timeout_ns,
                                      char ret_service[RPCRDMA_SERVICE_BYTES]);
-/* Closes the connection in order: its calls end with -ECANCELED, no event follows, and
- * the memory is freed when no completion is outstanding.  @conn is given. */
+/* Closes the connection in an orderly way.  Its calls end with -ECANCELED, no further
+ * event is reported, and the memory is freed when no completion is outstanding.  @conn
+ * is given. */
 RPCRDMA_API void rpcrdma_conn_close(struct rpcrdma_conn *);
 
 /* Status of a call: 0, a negative errno from the transport, or one of these positive
- * values, which the peer's answer has. */
+ * values from the peer's answer. */
 enum rpcrdma_status {
 	RPCRDMA_OK = 0,
 	RPCRDMA_PROG_UNAVAIL = 1,  /* the server has no such program */
@@ -429,7 +434,7 @@ enum rpcrdma_status {
 	RPCRDMA_SYSTEM_ERR = 5,
 	RPCRDMA_RPC_MISMATCH = 100,    /* MSG_DENIED: low, high */
 	RPCRDMA_AUTH_ERROR = 101,      /* MSG_DENIED: auth_stat */
-	RPCRDMA_TRANSPORT_ERROR = 200, /* RDMA2_ERROR: transport_error, a, b */
+	RPCRDMA_TRANSPORT_ERROR = 200, /* RDMA2_ERROR; see transport_error, a, b */
 	                               /* Negative errno:
 	 * -ETIMEDOUT    the timeout passed (the server may have executed it)
 	 * -EHOSTUNREACH the server could not be reached for retry_ns
@@ -450,24 +455,24 @@ enum rpcrdma_status {
  * and 10 that it was.  A caller sees these five only if the library could not retry the
  * Call in another form, or the retry failed too.                         [v2 §7] */
 enum rpcrdma_transport_error {
-	RPCRDMA_ERR_VERS = 1,    /* the version; a, b: lowest and highest of the peer */
-	RPCRDMA_ERR_BAD_XDR = 2, /* it could not decode the header */
+	RPCRDMA_ERR_VERS = 1,    /* version; a, b: the peer's lowest and highest */
+	RPCRDMA_ERR_BAD_XDR = 2, /* the peer could not decode the header */
 	RPCRDMA_ERR_BAD_PROPVAL = 3,
 	RPCRDMA_ERR_INVAL_HTYPE = 4,
-	RPCRDMA_ERR_INVAL_CONT = 5,     /* a continued message, for instance too long */
-	RPCRDMA_ERR_READ_CHUNKS = 6,    /* too many Read chunks; it accepts a */
-	RPCRDMA_ERR_WRITE_CHUNKS = 7,   /* too many Write chunks; it accepts a */
-	RPCRDMA_ERR_SEGMENTS = 8,       /* too many segments; it accepts a */
-	RPCRDMA_ERR_WRITE_RESOURCE = 9, /* Write chunk a is too short for b octets */
+	RPCRDMA_ERR_INVAL_CONT = 5,      /* bad continued message, such as too long */
+	RPCRDMA_ERR_READ_CHUNKS = 6,     /* too many Read chunks; the peer accepts a */
+	RPCRDMA_ERR_WRITE_CHUNKS = 7,    /* too many Write chunks; the peer accepts a */
+	RPCRDMA_ERR_SEGMENTS = 8,        /* too many segments; the peer accepts a */
+	RPCRDMA_ERR_WRITE_RESOURCE = 9,  /* Write chunk a is too short for b octets */
 	RPCRDMA_ERR_REPLY_RESOURCE = 10, /* nothing can carry a Reply of a octets */
 	RPCRDMA_ERR_SYSTEM = 100,        /* any other: memory, limits, failed RDMA */
-	/* Version 1 has no other error: the chunks could not be parsed, or had no room
-	 * for the Reply; the Call may have been executed.  The number is this
-	 * library's. */
+	/* Version 1's only other error: the peer could not parse the chunks, or they
+	 * were too short for the Reply; the Call may have been executed.  This library
+	 * chose the number. */
 	RPCRDMA_ERR_CHUNK = 0x40000002,
 };
 
-/* Returns a phrase, static, for a status as above ... */
+/* Returns a static phrase for a status as above ... */
 RPCRDMA_API const char *rpcrdma_strstatus(int status);
 /* ... and for a transport error. */
 RPCRDMA_API const char *rpcrdma_strerror_transport(uint32_t transport_error);
@@ -476,13 +481,13 @@ struct rpcrdma_reply {
 	int status;
 	uint32_t auth_stat;             /* RPCRDMA_AUTH_ERROR */
 	uint32_t low, high;             /* mismatches */
-	uint32_t transport_error, a, b; /* with RPCRDMA_TRANSPORT_ERROR, see there */
+	uint32_t transport_error, a, b; /* set with RPCRDMA_TRANSPORT_ERROR */
 	/* The results' XDR octets after the RPC header, without items that were
 	 * placed in destinations; borrowed, contiguous. */
 	const void *results;
 	size_t len;
 	uint32_t xid;
-	struct rpcrdma_dest *dests; /* as given, ret_len filled */
+	struct rpcrdma_dest *dests; /* as given, with ret_ members set */
 	unsigned n_dests;
 };
 
@@ -497,48 +502,48 @@ struct rpcrdma_call_options {
 	unsigned n_args;                  /* at most RPCRDMA_MAX_PIECES */
 	struct rpcrdma_dest *dests;       /* lent until done */
 	unsigned n_dests;                 /* at most 16 */
-	size_t reply_bytes;  /* longest results, without the items in dests; needed when
-			       they exceed some inline thresholds; 0 = small.  In
-			       version 1, 0 makes room for 4,000 octets, except for
+	size_t reply_bytes;  /* longest results, without the items in dests; needed if
+			       they exceed several inline thresholds; 0 = small.  In
+			       version 1, 0 reserves 4,000 octets, except for
 			       procedure 0 without arguments and dests */
 	uint64_t timeout_ns; /* limit for the whole call, including retries.  0 = none
 				while connected; while not connected, retry_ns */
 	bool force_special;  /* Special Format even where the Call fits inline */
-	bool idempotent; /* executing it twice does no harm: the library repeats it with
-				more room if the server reports too little */
+	bool idempotent; /* executing the call twice does no harm; the library repeats it
+			    with larger chunks if the server asks for them */
 	rpcrdma_done_fn *done; /* called exactly once, never from within rpcrdma_call */
 	void *arg;
-	struct rpcrdma_gss
-	        *gss; /* RPCSEC_GSS, of this connection; @cred must be NULL */
+	struct rpcrdma_gss *gss; /* made for this connection; @cred must be NULL */
 };
 
 /* Starts a call.  After a reconnect the library sends the call again, under the same
- * XID. A call that is outstanding whenever connections are lost may itself be the
- * cause.  After two losses the library sends it without other calls beside it.  After
- * two more losses, or eight in all, it ends the call with the connection's error.
- * @ret, which may be NULL, is valid until done returns.
- * Returns -EINVAL for invalid options, -ECANCELED if the connection is closed, -ENOMEM,
- * or the error that ended the connection.  After an error done is not called. */
+ * XID. A call that is outstanding whenever connections are lost may itself cause the
+ * losses.  After two losses the library sends it while no other call is in flight.
+ * After two more losses, or eight in all, it ends the call with the connection's error.
+ * @ret, which may be NULL, is valid until done returns.  Returns -EINVAL for invalid
+ * options, -ECANCELED if the connection is closed, -ENOMEM, or the error that ended the
+ * connection.  If it returns an error, done is not called. */
 RPCRDMA_API int rpcrdma_call(struct rpcrdma_conn *, const struct rpcrdma_call_options *,
                              struct rpcrdma_call **ret);
 /* Cancels a call: done is called with -ECANCELED when the peer can no longer reach the
  * call's memory. */
 RPCRDMA_API void rpcrdma_call_cancel(struct rpcrdma_call *);
 /*
- * Makes a call and waits for its end.  Copies the results into the @size octets at
- * @results; reply_bytes of 0 stands for @size.  Returns the status of the call, or the
- * error of rpcrdma_call.  @ret, which may be NULL, is filled in either case; its
- * results are @results.  The options must have no done and no arg.
- * Any thread.  The thread that runs the engine runs it until the call has ended: it
- * calls other callbacks meanwhile, and rpcrdma_engine_stop does not end the wait.  Any
- * other thread sleeps; the thread that runs the engine must continue to run it.  A
- * program need not have an engine thread: while rpcrdma_engine_process and _run were
- * never called, the waiting threads run the engine by turns.  @conn must not be closed
- * while a thread waits, unless its call has begun; the call then ends with -ECANCELED.
- * -EDEADLK: within a callback of this engine.  -EOVERFLOW: the results are longer than
- * @size, or an item is longer than its dest; ret->len and ret_len have the length.  The
- * call was executed, and what was too long is not copied.  -EINVAL: as for
- * rpcrdma_call; or there is a done or an arg, or no @results for @size octets.
+ * Makes a call and waits until it has ended.  Copies the results to @results, which has
+ * space for @size octets; if reply_bytes is 0, @size is used instead.  Returns the
+ * call's status, or the error from rpcrdma_call.  Fills in @ret, unless it is NULL, in
+ * both cases; its results member points to @results.  The options must set neither done
+ * nor arg.  Any thread.  In the engine's thread, runs the engine until the call has
+ * ended: other callbacks are called meanwhile, and rpcrdma_engine_stop does not end the
+ * wait.  In any other thread, sleeps; the engine's thread must continue to run the
+ * engine.  A program need not have an engine thread: if rpcrdma_engine_process and _run
+ * have never been called, the waiting threads take turns running the engine.  @conn
+ * must not be closed while a thread waits, unless its call has begun; the call then
+ * ends with -ECANCELED.  Returns -EDEADLK if called within a callback of this engine.
+ * Returns -EOVERFLOW if the results are longer than @size, or an item is longer than
+ * its dest; the call was executed, ret->len and ret_len have the lengths, and the part
+ * that was too long is not copied.  Returns -EINVAL as rpcrdma_call does, or if done or
+ * arg is set, or if @results is NULL and @size is not 0.
  */
 RPCRDMA_API int rpcrdma_call_sync(struct rpcrdma_conn *,
                                   const struct rpcrdma_call_options *, void *results,
@@ -547,9 +552,10 @@ RPCRDMA_API int rpcrdma_call_sync(struct rpcrdma_conn *,
 
 /* ---- Server -------------------------------------------------------------- */
 
-/* Serves one request.  It must answer, even if the caller is gone, by exactly one of
- * rpcrdma_request_reply, rpcrdma_request_error or rpcrdma_request_extension_error
- * (rpcrdma/extension.h), at once or later, in any thread. */
+/* Serves one request.  The handler must answer it, even if the caller is gone, with
+ * exactly one call of rpcrdma_request_reply, rpcrdma_request_error or
+ * rpcrdma_request_extension_error (rpcrdma/extension.h), at once or later, in any
+ * thread. */
 typedef void rpcrdma_handler_fn(struct rpcrdma_request *, void *arg);
 
 /* How the library treats a repeated Call. */
@@ -570,7 +576,7 @@ struct rpcrdma_procedure {
 					without results */
 	uint8_t max_read_items;      /* eligible arguments: Read chunks allowed */
 	uint8_t max_write_items;     /* eligible results: Write chunks allowed */
-	uint32_t max_read_bytes; /* one eligible argument; 0 = the connection's limit */
+	uint32_t max_read_bytes; /* longest eligible argument; 0 = connection's limit */
 	uint8_t execute_once;    /* an enum rpcrdma_once */
 };
 
@@ -582,40 +588,42 @@ struct rpcrdma_program {
 
 struct rpcrdma_service;
 
-/* Creates a set of programs.  One service may serve many listeners and engines.  It
- * must be complete before the first listen, and freed after the last close. */
+/* Creates a set of programs.  One service may serve many listeners and engines.  All
+ * programs must be added before the first listen.  Free the service after the last
+ * listener is closed. */
 RPCRDMA_API int rpcrdma_service_new(struct rpcrdma_service **ret);
 RPCRDMA_API void rpcrdma_service_free(struct rpcrdma_service *);
-/* Adds a program, lent for the life of the service.  -EEXIST: the service has it
- * already. */
+/* Adds a program, lent for the life of the service.  Returns -EEXIST if the service
+ * already has the program. */
 RPCRDMA_API int rpcrdma_service_add(struct rpcrdma_service *,
                                     const struct rpcrdma_program *, void *arg);
 
 /*
  * Arguments in the program's own memory.  The library reads items that the client
- * provides as Read chunks straight into memory that the program names for each Call.
+ * provides as Read chunks straight into memory that the program chooses for each Call.
  * It calls @place when the header of a Call is known, before it reads an item.  @place
  *   returns 1 and fills ret[0] to ret[n_items - 1] with memory for each item,
  *     item_bytes at least, which is registered for that read alone.  The memory is lent
  *     until the library calls @release with @ret_token, once: when the reply has been
  *     sent, or the connection is gone.  rpcrdma_request_place_token returns the token
  *     to the handler;
- *   returns 0 to have the items in the library's memory;
- *   returns a negative errno to have the Call answered with RPCRDMA_SYSTEM_ERR; nothing
+ *   returns 0 to have the items read into the library's memory; returns a negative
+ *   errno to have the Call answered with RPCRDMA_SYSTEM_ERR; nothing
  *     is read.
- * A Call whose items were placed need not reach the handler: its connection may
- * be lost, or the reply cache answers it.  @place is called again for a repeated Call.
- * @place is not called for arguments that arrive in the library's memory: those inline,
- * short or in several messages, and all under RPCSEC_GSS, whose caller is not verified
- * yet.  The memory is not part of the budget (rpcrdma_budget_set); max_chunk_bytes and
- * max_held_bytes of the connection apply to it.  Neither function may call the library.
+ * A Call whose items were placed might not reach the handler: its connection may be
+ * lost, or the reply cache may answer it.  @place is called again for a repeated Call.
+ * @place is not called for arguments that arrive in the library's memory: arguments
+ * that are inline, short or in several messages, and all arguments under RPCSEC_GSS,
+ * since the caller is not verified yet.  The memory is not part of the budget
+ * (rpcrdma_budget_set); max_chunk_bytes and max_held_bytes of the connection apply to
+ * it.  Neither function may call the library.
  */
 struct rpcrdma_call_info {
 	uint32_t program, version, procedure, xid;
 	const struct rpcrdma_auth *cred;     /* not verified */
-	const struct sockaddr_storage *peer; /* NULL: it is gone */
-	/* The arguments' octets without the items; of a Call in Special Format, which
-	 * is read as a whole, the first ones. */
+	const struct sockaddr_storage *peer; /* NULL: the peer is gone */
+	/* The arguments without the items.  For a Call in Special Format, which is read
+	 * as a whole, only their first octets. */
 	const void *args;
 	size_t args_len;
 	unsigned n_items;
@@ -632,29 +640,32 @@ struct rpcrdma_place_options {
 	void *arg;
 };
 /* Sets these functions for all procedures of a program, before the first listen.
- * -ENOENT: the program was not added; -EEXIST: they are set already; -EINVAL: @place or
- * @release is missing. */
+ * Returns -ENOENT if the program was not added, -EEXIST if the functions are set
+ * already, or -EINVAL if @place or @release is missing. */
 RPCRDMA_API int rpcrdma_service_set_place(struct rpcrdma_service *, uint32_t program,
                                           uint32_t version,
                                           const struct rpcrdma_place_options *);
-/* Returns the token of @place; NULL: the arguments lie in the library's memory. */
+/* Returns the token that @place set, or NULL if the arguments are in the library's
+ * memory. */
 RPCRDMA_API void *rpcrdma_request_place_token(const struct rpcrdma_request *);
 
-/* Sets the memory for replies of procedures with RPCRDMA_EXECUTE_ONCE; the default is 8
- * MiB.  0: no reply is kept, and every Call is executed.
+/* Sets the memory limit for kept replies of RPCRDMA_EXECUTE_ONCE procedures; the
+ * default is 8 MiB.  With a limit of 0, no reply is kept and every Call is executed.
  * The library recognises a repeated Call by the caller's address without its port, the
  * XID, program, version, procedure, and a keyed digest of credential and arguments.  It
  * keeps a reply for five minutes after it was last used.  When the memory is full, the
- * caller, and of its connections the one, that holds most loses replies first.
- * A client that starts anew should therefore not begin with the same XIDs: the server
- * would not execute what the client repeats on purpose.  This library begins at random.
- * -EINVAL: less than 64 KiB; -EBUSY: a Call has been served. */
+ * caller that holds the most memory loses replies first, beginning with its connection
+ * that holds the most.  A client that restarts should therefore not begin with the same
+ * XIDs, since the server would not execute Calls that look like repeated ones.  This
+ * library begins with a random XID.  Returns -EINVAL if the limit is not 0 and less
+ * than 64 KiB, or -EBUSY if a Call has been served. */
 RPCRDMA_API int rpcrdma_service_set_reply_cache(struct rpcrdma_service *, size_t bytes);
 
 /* Listens at @address: "ADDR[:PORT]", IPv4, [IPv6] or a name; NULL = any address, port
- * 20049.  Port 0 is any free one, see rpcrdma_listener_addr.  At the any address
- * without a named provider, RDMA devices listen as well as software iWARP, except iWARP
- * devices, which share TCP's ports: name their address. */
+ * 20049.  Port 0 selects a free port; see rpcrdma_listener_addr.  At the wildcard
+ * address, unless a provider is selected, both software iWARP and RDMA devices listen.
+ * iWARP devices do not, since they share TCP's ports; for them specify their address.
+ */
 RPCRDMA_API int rpcrdma_listen(struct rpcrdma_engine *, const char *address,
                                const struct rpcrdma_conn_options *,
                                struct rpcrdma_service *, unsigned max_connections,
@@ -666,9 +677,10 @@ RPCRDMA_API int rpcrdma_listener_addr(const struct rpcrdma_listener *,
 RPCRDMA_API const char *rpcrdma_listener_provider(const struct rpcrdma_listener *);
 /* Called twice for a client: before its first request, with what it negotiated and
  * proved; and when its connection has ended (connected is false; error and reason have
- * the cause, 0 = in order).  Called only once, at the end, for a client that got no
- * further than the handshake or the exchange of properties.  @info is borrowed.  The
- * function may write logs and keep accounts; it must not call the library. */
+ * the cause, 0 = an orderly close).  For a client that did not complete the handshake
+ * and the exchange of properties, called only when the connection has ended.  @info is
+ * borrowed.  The function may write logs and keep accounts; it must not call the
+ * library. */
 typedef void rpcrdma_client_event_fn(struct rpcrdma_listener *,
                                      const struct rpcrdma_conn_info *info, void *arg);
 /* Sets the function for clients that connect from now on; NULL = none.  Close the
@@ -678,37 +690,37 @@ RPCRDMA_API void rpcrdma_listener_set_event(struct rpcrdma_listener *,
 /*
  * Registers all programs of the listener's service with the rpcbind of this host,
  * through its local socket.  The netid is rdma for an IPv4 address and rdma6 for an
- * IPv6 address; at the IPv6 any address it is both.  Registers all programs or none,
- * unless rpcbind ends meanwhile.                                                [v2 §9]
- * Blocks up to @timeout_ns (0 = 5 s): call it before the engine runs.
- * -ECONNREFUSED: no rpcbind runs here; -EEXIST: a program is registered at another
- * address, where a server answers (an address that a dead server left is replaced);
- * others as for rpcrdma_lookup.
+ * IPv6 address; the IPv6 wildcard address is registered under both.  Registers all
+ * programs or none, unless rpcbind stops meanwhile.                             [v2 §9]
+ * Blocks for up to @timeout_ns (0 = 5 s), so call this function before the engine runs.
+ * Returns -ECONNREFUSED if no rpcbind runs here, -EEXIST if a program is registered at
+ * another address where a server answers (an address that a dead server left is
+ * replaced), or other errors as for rpcrdma_lookup.
  */
 RPCRDMA_API int rpcrdma_listener_register(struct rpcrdma_listener *,
                                           uint64_t timeout_ns);
-/* Removes those registrations that are unchanged.  rpcrdma_listener_close does not,
- * since this function blocks too.  Tries all, and returns the first error; -ENOENT: one
- * was already gone. */
+/* Removes those registrations that are unchanged. rpcrdma_listener_close does not
+ * remove them, because removal blocks.  Tries all registrations, and returns the first
+ * error; -ENOENT if a registration was already gone. */
 RPCRDMA_API int rpcrdma_listener_unregister(struct rpcrdma_listener *,
                                             uint64_t timeout_ns);
 /*
- * Does the same for one program that the caller serves over TCP at @addr by other means
- * than this library, such as MOUNT, which clients of NFS over RDMA ask for over TCP.
- * The netid is tcp or tcp6; both at the IPv6 any address.
+ * These functions register and unregister one program that the caller serves over TCP
+ * at @addr without this library, such as MOUNT for NFS over RDMA clients.  The netid is
+ * tcp or tcp6; the IPv6 wildcard address is registered under both.
  */
 RPCRDMA_API int rpcrdma_register_tcp(uint32_t program, uint32_t version,
                                      const struct sockaddr *addr, uint64_t timeout_ns);
 RPCRDMA_API int rpcrdma_unregister_tcp(uint32_t program, uint32_t version,
                                        const struct sockaddr *addr,
                                        uint64_t timeout_ns);
-/* Stops accepting.  The requests being served are answered, then the listener's
- * connections close, @drain_ns later at most.  Handlers must answer their requests even
- * then: a request and its engine end no earlier.  @listener is given. */
+/* Stops accepting connections.  Closes the listener's connections when the requests
+ * being served are answered, or after @drain_ns.  Handlers must answer their requests
+ * even after that; until then the engine is not idle.  @listener is given. */
 RPCRDMA_API void rpcrdma_listener_close(struct rpcrdma_listener *, uint64_t drain_ns);
 
-/* These return facts about a request, lent until it is answered.  Any thread that is to
- * answer it. */
+/* These functions return facts about a request, lent until the request is answered.
+ * They may be called in any thread that may answer it. */
 RPCRDMA_API uint32_t rpcrdma_request_xid(const struct rpcrdma_request *);
 RPCRDMA_API const struct rpcrdma_auth *
 rpcrdma_request_cred(const struct rpcrdma_request *);
@@ -721,21 +733,22 @@ rpcrdma_request_engine(const struct rpcrdma_request *);
  * (item is true).  rpcrdma/cursor.h reads them. */
 RPCRDMA_API unsigned rpcrdma_request_args(const struct rpcrdma_request *,
                                           const struct rpcrdma_piece **ret);
-/* Returns how many octets of the i-th eligible result the client can take by RDMA
- * Write; 0 if it provided no i-th Write chunk. */
+/* Returns the size in octets of the client's Write chunk for the i-th eligible result,
+ * or 0 if it provided no such chunk. */
 RPCRDMA_API uint64_t rpcrdma_request_result_room(const struct rpcrdma_request *,
                                                  unsigned i);
 /* Allocates memory to build results in: registered, pooled, 64-octet aligned, and freed
- * with the request.  The size of the client's Write chunks and Reply chunk, or of one
- * inline message, was reserved before the request began.  Returns NULL if more is asked
- * for and max_held_bytes, the process's budget or the memory is exhausted.  The
- * engine's thread, or the thread that is to answer. */
+ * with the request.  Before the request began, the library reserved memory for the
+ * client's Write chunks and Reply chunk, or for one inline message.  Returns NULL if
+ * more is requested and max_held_bytes, the process's budget or the memory is
+ * exhausted.  May be called in the engine's thread or the thread that is to answer. */
 RPCRDMA_API void *rpcrdma_request_alloc(struct rpcrdma_request *, size_t bytes);
 /* Answers SUCCESS with these results.  The array is borrowed; the memory is lent until
- * the request is freed, so memory of rpcrdma_request_alloc is safest.  @done, which may
- * be NULL, is called in the engine's thread when the memory is no longer lent.  Any
- * thread. -EINVAL: too many pieces, or the octets before, between or after the items
- * are not a multiple of four; the request must still be answered. */
+ * the request is freed, so memory from rpcrdma_request_alloc is safest.  @done, which
+ * may be NULL, is called in the engine's thread when the memory is no longer lent.  Any
+ * thread.  Returns -EINVAL if there are too many pieces, or if the number of octets
+ * before, between or after the items is not a multiple of four; the request must then
+ * still be answered. */
 RPCRDMA_API int rpcrdma_request_reply(struct rpcrdma_request *,
                                       const struct rpcrdma_piece *, unsigned n,
                                       void (*done)(void *), void *arg);
@@ -746,30 +759,29 @@ RPCRDMA_API int rpcrdma_request_error(struct rpcrdma_request *, int status,
 
 /* ---- Calls from server to client ------------------------------- [v2 §4.5]
  *
- * A server calls a client by rpcrdma_call on a connection object that stands for that
+ * A server calls a client with rpcrdma_call on a connection object that represents that
  * client.  The object is made from a request of the client and outlives the transport
- * connection.  When that is lost, calls wait until the client is back, which only the
- * upper layer can know (NFSv4.1: BIND_CONN_TO_SESSION).  Each call waits @retry_ns at
- * most (0 = 60 s, UINT64_MAX = forever), and then ends with -EHOSTUNREACH.  A call
- * ends with -EPROTONOSUPPORT if the client supports no calls in reverse, and with
- * -EMSGSIZE if the client's level cannot carry it.  A connection that such an object
- * uses is not closed for being idle, and outlives the object; it ends when its client
- * vanishes, see keepalive_ns.  A handler may wait for such a call before it answers its
- * request. rpcrdma_conn_get_stats returns the counters of the connection that the
- * object uses now. -EINVAL: the request came to a client; -ENOTCONN: its connection is
- * gone, or closing.
- */
+ * connection.  When that connection is lost, calls wait until the client reconnects,
+ * which only the upper layer can detect (NFSv4.1: BIND_CONN_TO_SESSION).  Each call
+ * waits @retry_ns at most (0 = 60 s, UINT64_MAX = forever), and then ends with
+ * -EHOSTUNREACH.  A call ends with -EPROTONOSUPPORT if the client supports no reverse
+ * calls, and with -EMSGSIZE if the client's level cannot carry it.  A connection that
+ * such an object uses is not closed for being idle, and outlives the object; it ends
+ * when its client vanishes, see keepalive_ns.  A handler may wait for such a call
+ * before it answers its request.  rpcrdma_conn_get_stats returns the counters of the
+ * connection that the object uses now. Returns -EINVAL if a client received the
+ * request, or -ENOTCONN if its connection is closed or closing. */
 RPCRDMA_API int rpcrdma_request_reverse(struct rpcrdma_request *, uint64_t retry_ns,
                                         struct rpcrdma_conn **ret);
 /* Moves @conn to the connection that this request arrived on, after its client has
- * reconnected.  Waiting calls, under their old XIDs, and new calls are sent there.  A
- * call that was sent on an older connection is not sent again while that connection is
- * up, since the client could execute the call twice.  Errors as above, and -EXDEV: the
- * connection belongs to another engine. */
+ * reconnected.  Pending calls, with their old XIDs, and new calls are sent on that
+ * connection.  A call that was sent on an older connection is not sent again while that
+ * connection is up, since the client could execute the call twice.  Returns errors as
+ * above, or -EXDEV if the connection belongs to another engine. */
 RPCRDMA_API int rpcrdma_conn_rebind(struct rpcrdma_conn *conn,
                                     struct rpcrdma_request *);
 
-/* Counters of one procedure, sums over all connections of a service. */
+/* Counters of one procedure, summed over all connections of a service. */
 struct rpcrdma_proc_stats {
 	uint64_t calls, errors;
 	uint64_t args_bytes, results_bytes;

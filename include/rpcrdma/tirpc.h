@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Programs of libtirpc over RDMA.  rpcgen's output is used as it is; only the call that
- * creates the CLIENT or the SVCXPRT changes.  Link with -lrpcrdma -ltirpc, in this
+ * Runs libtirpc programs over RDMA. rpcgen's output is used unchanged; only the call
+ * that creates the CLIENT or the SVCXPRT changes.  Link with -lrpcrdma -ltirpc, in this
  * order.
  *
- * All handles of a process share one engine (rpcrdma.h).  It runs in a thread of the
- * library that starts with the first handle, blocks all signals, and stays until the
- * process ends.  XDR routines and dispatch functions never run in it, but in the thread
+ * All handles of a process share one engine (rpcrdma.h).  It runs in a library thread
+ * that starts with the first handle, blocks all signals, and stays until the process
+ * ends.  XDR routines and dispatch functions never run in that thread, but in the one
  * that calls clnt_call or svc_run.  A child of fork() must make handles of its own.
- * With a handle of the parent, calls end with RPC_CANTSEND (ENOTCONN), nothing is
- * received or answered, and clnt_destroy and svc_destroy only free the child's memory.
+ * In a child that uses its parent's handle, calls end with RPC_CANTSEND (ENOTCONN),
+ * nothing is received or answered, and clnt_destroy and svc_destroy only free the
+ * child's memory.
  *
  * Errors are reported as libtirpc does: a function that creates a handle returns NULL
  * and fills rpc_createerr.
@@ -35,9 +36,9 @@ extern "C" {
  */
 
 /* An item: the octets of an opaque<> or string<> that is a direct member of the
- * argument or result, or of an arm of its union.  @offset is that of the pointer to the
- * octets, within the structure that clnt_call, svc_getargs or svc_sendreply is given.
- */
+ * argument or result, or of an arm of its union.  @offset locates the pointer to the
+ * octets within the structure that is passed to clnt_call, svc_getargs or
+ * svc_sendreply. */
 struct rpcrdma_tirpc_item {
 	size_t offset;
 	size_t max_bytes; /* maximum length.  For a result a buffer of this size is
@@ -52,11 +53,11 @@ struct rpcrdma_tirpc_item {
  * The items of a procedure, in the order of the .x file.  The library allocates a
  * client's result with malloc at its maximum length.  If the program sets the pointer
  * before the call, it must point to @max_bytes octets (one more for a string): the
- * octets are placed there, as XDR does, and a longer result is RPC_CANTDECODERES.
- * Under krb5i and krb5p only the .x file bounds the length.  A server's arguments are
- * allocated with malloc.  Both belong to the program once decoded (clnt_freeres,
- * svc_freeargs, xdr_free).  XDR routines that the program writes itself must allocate
- * an item's memory with malloc, too.
+ * octets are placed there, as XDR does, and a longer result ends the call with
+ * RPC_CANTDECODERES.  Under krb5i and krb5p only the .x file bounds the length.  A
+ * server's arguments are allocated with malloc.  Decoded arguments and results belong
+ * to the program (clnt_freeres, svc_freeargs, xdr_free).  XDR routines that the program
+ * writes itself must allocate an item's memory with malloc, too.
  */
 struct rpcrdma_tirpc_procedure {
 	rpcproc_t procedure;
@@ -77,46 +78,46 @@ struct rpcrdma_tirpc_binding {
 struct rpcrdma_tirpc_options {
 	size_t size; /* RPCRDMA_OPTIONS(struct rpcrdma_tirpc_options) */
 	/* Limits of the connection.  NULL, or a zero member, selects the default.  The
-	 * defaults of a client allow messages and chunks of up to 256 MiB.  Those of a
-	 * server are the defaults of rpcrdma_conn_options, because any host may call
-	 * it; one Call that is moved as a whole by RDMA may use all of max_held_bytes,
-	 * 32 MiB. If max_message_bytes is larger than that, chunks of that size are
-	 * allowed too, and max_held_bytes becomes twice that size, within
-	 * rpcrdma_budget_set. */
+	 * defaults of a client allow messages and chunks of up to 256 MiB.  A server
+	 * has the defaults of rpcrdma_conn_options, because any host may call it; one
+	 * Call that is moved as a whole by RDMA may use all of max_held_bytes, 32 MiB.
+	 * If max_message_bytes is larger than that, chunks of that size are allowed
+	 * too, and max_held_bytes becomes twice that size, within rpcrdma_budget_set.
+	 */
 	const struct rpcrdma_conn_options *conn;
 	/* The array and the bindings are lent until the handle is destroyed. */
 	const struct rpcrdma_tirpc_binding *const *bindings;
 	unsigned n_bindings;
-	/* Client: sends calls that are outstanding when a connection is lost again on
-	 * the next one, under the same XID.  Set it if every procedure may be executed
-	 * twice, or the server has a reply cache.  Otherwise they end with
-	 * RPC_CANTRECV, as over TCP.  In either case the CLIENT reconnects for the next
-	 * call. */
+	/* Client: when a connection is lost, resends outstanding calls on the next one,
+	 * with the same XIDs.  Set this if every procedure may be executed twice or the
+	 * server has a reply cache.  If false, outstanding calls end with RPC_CANTRECV,
+	 * as over TCP.  In either case the CLIENT reconnects for the next call. */
 	bool resend;
-	/* Server: how long svc_sendreply waits for a client to take the reply before it
-	 * closes the connection.  Default 30 s. */
+	/* Server: how long svc_sendreply waits for a client to accept the reply before
+	 * the library closes the connection.  Default 30 s. */
 	uint64_t send_ns;
 	/* Client: transports in the order to try, see below; NULL = "rdma". */
 	const char *netids;
-	unsigned tcp_port; /* of the same program over TCP; 0 = ask rpcbind */
-	/* Client: called in the creating thread when the first of netids is not used,
-	 * with "HOST: no RDMA (REASON): using TCP", no newline.  NULL: writes it to
-	 * stderr. */
+	unsigned tcp_port; /* the program's TCP port; 0 = ask rpcbind */
+	/* Client: called in the thread that creates the CLIENT when the first netid is
+	 * not used.  @text is "HOST: no RDMA (REASON): using TCP", without a newline.
+	 * NULL: the text is written to stderr. */
 	void (*notice)(const char *text, void *arg);
 	void *notice_arg;
 	/* Server: the service whose key is used to accept RPCSEC_GSS contexts,
 	 * "nfs@HOST"; copied.  NULL: any key in the keytab. */
 	const char *gss_principal;
-	/* Client: a Call longer than this, items not counted, moves by RDMA as a whole,
-	 * and so does a Reply that is expected to be longer, of a procedure without a
-	 * binding. SIZE_MAX: none does.  0 = 64 KiB, where an RDMA Read takes as long
-	 * as 16 messages. */
+	/* Client: a Call longer than this, not counting items, moves by RDMA as a
+	 * whole.  If the procedure has no binding, a Reply that is expected to be
+	 * longer moves in the same way.  SIZE_MAX = never.  0 = 64 KiB, at which size
+	 * an RDMA Read takes as long as 16 messages. */
 	size_t chunk_bytes;
-	/* Client: size of the Reply chunk of such a call until the CLIENT has received
-	 * a Reply of that procedure; in version 1 always.  Afterwards it is the size of
-	 * the longest recent Reply, max_message_bytes at most.  A longer Reply is
-	 * continued; in version 1 it is lost, RPC_CANTRECV with EMSGSIZE.  0 = 1 MiB
-	 * less 4 KiB. */
+	/* Client: size of the Reply chunk for a call without a binding, until the
+	 * CLIENT has received a Reply of that procedure; in version 1 always.
+	 * Afterwards the chunk has the size of the longest recent Reply,
+	 * max_message_bytes at most.  A longer Reply is sent in several parts; in
+	 * version 1 it is lost, and the call ends with RPC_CANTRECV (EMSGSIZE).  0 = 1
+	 * MiB less 4 KiB. */
 	size_t reply_bytes;
 };
 
@@ -160,13 +161,13 @@ struct rpcrdma_tirpc_options {
 RPCRDMA_API CLIENT *clnt_rdma_create(const char *host, rpcprog_t program,
                                      rpcvers_t version,
                                      const struct rpcrdma_tirpc_options *options);
-/* Limits look-up and connection to @timeout; NULL: 25 s. */
+/* Limits the time for look-up and connection to @timeout; NULL = 25 s. */
 RPCRDMA_API CLIENT *clnt_rdma_create_timed(const char *host, rpcprog_t program,
                                            rpcvers_t version,
                                            const struct timeval *timeout,
                                            const struct rpcrdma_tirpc_options *options);
-/* Uses the highest version from @low to @high that the server has, which it finds by
- * calls of procedure 0; if rpcbind has no entry for @high, at the port of another
+/* Uses the highest version from @low to @high that the server supports, found by
+ * calling procedure 0.  If rpcbind has no entry for @high, uses the port of another
  * version. */
 RPCRDMA_API CLIENT *clnt_rdma_create_vers(const char *host, rpcprog_t program,
                                           rpcvers_t *ret_version, rpcvers_t low,
@@ -193,30 +194,30 @@ RPCRDMA_API SVCXPRT *svc_rdma_create(const char *address,
                                      const struct rpcrdma_tirpc_options *options);
 /*
  * Does what svc_reg does, and registers the program with the rpcbind of this host:
- * under netid rdma, for an IPv6 address rdma6, at the IPv6 any address both.  Returns
- * FALSE, and registers nothing, if svc_reg refuses, the SVCXPRT is not one of
- * svc_rdma_create, or rpcbind fails; rpc_createerr has the reason.  EEXIST: the program
- * is registered at another address, where a server may still answer; an address that a
- * killed server left is replaced.  Waits for rpcbind 5 s at most, and 2 s for each
- * address that it probes.
+ * under netid rdma, under rdma6 for an IPv6 address, or under both for the IPv6
+ * wildcard address.  Returns FALSE, and registers nothing, if svc_reg refuses,
+ * svc_rdma_create did not create the SVCXPRT, or rpcbind fails; rpc_createerr has the
+ * reason.  EEXIST means that the program is registered at another address, where a
+ * server may still answer; an address that a killed server left is replaced.  Waits at
+ * most 5 s for rpcbind, and 2 s for each address that it probes.
  */
 RPCRDMA_API bool_t svc_rdma_reg(SVCXPRT *, rpcprog_t program, rpcvers_t version,
                                 void (*dispatch)(struct svc_req *, SVCXPRT *));
-/* Removes the program's registration from rpcbind, if it is unchanged; 5 s at most.
- * The dispatch function stays, since other transports may use it; svc_unreg removes it,
- * and the program's registrations under every netid.  svc_destroy does the same for all
- * programs of the SVCXPRT, in 5 s at most. */
+/* Removes the program's registration from rpcbind, if it is unchanged; takes 5 s at
+ * most.  The dispatch function stays, since other transports may use it; svc_unreg
+ * removes it, along with the program's registrations under every netid. svc_destroy
+ * removes the registrations of all programs of the SVCXPRT, in 5 s at most. */
 RPCRDMA_API void svc_rdma_unreg(SVCXPRT *, rpcprog_t program, rpcvers_t version);
 /*
  * The macros below replace svc_register, svc_reg, svc_unregister and pmap_unset of
- * libtirpc.  For an SVCXPRT of svc_rdma_create, svc_register and svc_reg do what
- * svc_rdma_reg does, for any protocol or netconfig; with 0 or NULL they do not register
- * with rpcbind, as ever.  Other SVCXPRTs are passed to libtirpc.  svc_unregister and
- * pmap_unset do what libtirpc's do, and remove the registrations that SVCXPRTs of this
- * process have under rdma and rdma6.
+ * libtirpc.  For an SVCXPRT from svc_rdma_create, svc_register and svc_reg do what
+ * svc_rdma_reg does, for any protocol or netconfig; with 0 or NULL, as in libtirpc,
+ * they do not register with rpcbind.  Other SVCXPRTs are passed to libtirpc.
+ * svc_unregister and pmap_unset do what libtirpc's do, and also remove the
+ * registrations that SVCXPRTs of this process have under rdma and rdma6.
  *
- * In a file that does not include this header, svc_register does the same, by a symbol
- * of the library; such a file must not use svc_reg with a netconfig.
+ * In a file that does not include this header, the library's svc_register function does
+ * the same; such a file must not use svc_reg with a netconfig.
  */
 RPCRDMA_API bool_t svc_rdma_register(SVCXPRT *, u_long program, u_long version,
                                      void (*dispatch)(struct svc_req *, SVCXPRT *),
@@ -264,17 +265,19 @@ RPCRDMA_API const char *svc_rdma_identity(const SVCXPRT *);
 
 /* ---- Statistics ------------------------------------------------------------------ */
 
-/* Octets of arguments and results of all handles of the process, by how they moved. */
+/* Octets of arguments and results, for all handles of the process, by how they moved.
+ */
 struct rpcrdma_tirpc_stats {
 	uint64_t calls, requests;
 	uint64_t items_placed, items_copied;
-	uint64_t item_bytes_placed; /* items, sent from or received at their place */
+	uint64_t item_bytes_placed; /* items, sent from or received in place */
 	uint64_t item_bytes_copied; /* items, copied when decoded */
-	uint64_t bytes_referred;    /* other octets, sent from their place */
+	uint64_t bytes_referred;    /* other octets, sent in place */
 	uint64_t bytes_copied;      /* other octets, copied when encoded or decoded */
 };
-/* Fills in these counters, and in @transport those of the engine, ended connections
- * included.  Either may be NULL.  Any thread.  -ENODEV: no handle was made yet. */
+/* Fills in these counters, and the engine's counters, including those of ended
+ * connections, in @transport.  Either pointer may be NULL.  Any thread.  Returns
+ * -ENODEV if no handle has been created yet. */
 RPCRDMA_API int rpcrdma_tirpc_get_stats(struct rpcrdma_tirpc_stats *ret, size_t size,
                                         struct rpcrdma_stats *transport,
                                         size_t transport_size);
