@@ -25,8 +25,8 @@ typedef uint64_t rr_time;
 #define RR_MS(n)      ((rr_time)(n)*1000000u)
 #define RR_SEC(n)     ((rr_time)(n)*1000000000u)
 
-/* Prints an error message and aborts.  Only for errors in this library, never a
- * peer's. */
+/* Prints an error message and aborts.  Used only for errors in this library, never for
+ * a peer's errors. */
 _Noreturn void rr_assert_failed(const char *what, const char *file, int line);
 #define RR_ASSERT(x) ((x) ? (void)0 : rr_assert_failed(#x, __FILE__, __LINE__))
 /* Marks code that must never be reached, and aborts there. */

@@ -288,8 +288,8 @@ static bool fits_one_message(const struct call_plan *p, size_t payload)
 }
 
 /* Reserves segments for the Position Zero chunk of a Special Call, or of a Call that
- * may become Special, before any item is reduced.  The number is enough for the longest
- * stream. */
+ * may become Special, before any item is reduced.  Reserves enough for the longest
+ * possible stream. */
 static int reserve_special(struct call_plan *p)
 {
 	unsigned flags = p->s->call->flags;

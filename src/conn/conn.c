@@ -27,7 +27,7 @@ static bool auth_possible(const struct rr_conn_config *g)
 	return g->auth.step && g->versions != RR_CONN_V1;
 }
 
-/* Fills in members that depend on others, and clamps members to the protocol's
+/* Fills in members that depend on other members, and clamps values to the protocol's
  * bounds. */
 static void complete_config(struct rr_conn_config *g)
 {
@@ -191,8 +191,8 @@ void rr_conn_open(struct rr_conn *c, rr_time now)
 		return;
 	rr_conn_move(c, RR_CONN_EV_OPEN, RR_CONN_PROPS);
 	if (c->cfg.role == RR_CONN_SERVER) {
-		/* The time limit also applies in version 1, which has no exchange: a
-		 * client that connects is expected to send a Call. */
+		/* The time limit also applies in version 1, which has no exchange of
+		 * properties: a client that connects is expected to send a Call. */
 		rr_props_begin(c);
 	} else if (c->version->properties) {
 		rr_props_allow(c); /* [V1, V2] */

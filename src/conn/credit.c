@@ -35,8 +35,8 @@ uint32_t rr_credit_spend(struct rr_credit *c)
 	return c->ceiling << 16 | low;
 }
 
-/* Returns the ceiling in @word.  A missing or too small ceiling counts as equal to the
- * low half. [C4] */
+/* Returns the ceiling in @word.  A ceiling that is missing (0) or too small is replaced
+ * by the low half. [C4] */
 static uint32_t high_half(uint32_t word)
 {
 	return RR_MAX(word >> 16, word & 0xffff);

@@ -7,7 +7,8 @@
 
 enum {
 	RR_MAX_WAITING_ERRORS = 64,   /* RDMA2_ERRORs that wait to be sent [C9] */
-	RR_MAX_DISCARDS = 16,         /* sequences being discarded at once [M3] */
+	RR_MAX_DISCARDS = 16,         /* sequences that are being discarded at the same
+	                               * time [M3] */
 	RR_MAX_TURNS = 256,           /* requests in TURN; further Calls are refused
 	                               * with RDMA2_ERR_SYSTEM */
 	RR_MAX_PROPS_BYTES = 1 << 20, /* octets of properties received in one exchange

@@ -46,8 +46,8 @@ void rr_props_begin(struct rr_conn *);
 void rr_props_allow(struct rr_conn *);
 /* Returns true if one of our RDMA2_CONNPROPs is ready to be sent. */
 bool rr_props_pending(const struct rr_conn *);
-/* Returns true if the next message must be an RDMA2_CONNPROP: our first, or the next
- * part of one. */
+/* Returns true if the next message must be an RDMA2_CONNPROP: our first RDMA2_CONNPROP,
+ * or the next part of a property. */
 bool rr_props_come_first(const struct rr_conn *);
 /* Sends our next RDMA2_CONNPROP.  The caller has checked that there is a credit. */
 void rr_props_send(struct rr_conn *);

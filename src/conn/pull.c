@@ -34,8 +34,8 @@ static bool queue_read(struct rr_conn *c, struct rr_request_state *q, uint8_t *t
 	return true;
 }
 
-/* Queues Reads for the octets of chunk @k from @from up to @end.  @base is memory for
- * the complete chunk. */
+/* Queues Reads for octets @from to @end of chunk @k, excluding octet @end.  @base is
+ * memory for the complete chunk. */
 static void queue_reads(struct rr_conn *c, struct rr_request_state *q,
                         const struct rr_chunk *k, uint8_t *base, uint64_t from,
                         uint64_t end)

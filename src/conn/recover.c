@@ -46,7 +46,8 @@ int rr_recover_failed(struct rr_call_state *s, int err)
 {
 	uint32_t code = s->call->recovery.error.code;
 
-	/* After a guess, -ENOMEM means that the guessed length was too large. */
+	/* If the length of the Reply chunk was guessed, -ENOMEM means that the guess
+	 * was too large. */
 	if (!code ||
 	    (err != -EMSGSIZE && !(err == -ENOMEM && code == RDMA2_ERR_BAD_XDR)))
 		return err;
@@ -65,7 +66,7 @@ static bool limit_reads(struct rr_call *call, struct rr_recovery *r, uint32_t ma
 		return false;
 	if (special)
 		call->flags &= ~(unsigned)(RR_CALL_SPECIAL | RR_CALL_WHOLE);
-	r->max_reads = max; /* 0 also excludes other Read chunks */
+	r->max_reads = max; /* 0 = no Read chunk of any kind */
 	return true;
 }
 

@@ -266,8 +266,8 @@ static void follow_client(struct rr_conn *c, const struct rr_msg *m)
 
 /* -- RDMA2_CONNPROP -------------------------------------------------------- */
 
-/* Processes an RDMA2_CONNPROP, or a part of one.  Parts are decoded after the last one
- * has arrived. [check: header body, P3] */
+/* Processes an RDMA2_CONNPROP or a part of it.  Parts are decoded together, after the
+ * last part has arrived. [check: header body, P3] */
 static void take_connprop(struct rr_conn *c, struct rr_msg *m)
 {
 	bool whole = !m->more && !c->cont.active;
@@ -327,8 +327,8 @@ static bool decode_v2_lists(struct rr_msg *m)
 	return m->p.htype != RDMA2_MSG || m->payload_len >= 4; /* [X9] */
 }
 
-/* Returns true if no sequence is in progress, or the message is a part of it.
- * [check: sequence, M2, M4] */
+/* Returns true if no sequence is in progress, or the message is a part of the current
+ * sequence. [check: sequence, M2, M4] */
 static bool fits_sequence(const struct rr_conn *c, const struct rr_msg *m)
 {
 	const struct rr_cont *k = &c->cont;
@@ -465,7 +465,7 @@ static void examine_message(struct rr_conn *c, struct rr_msg *m)
 	c->version->received(c, m);
 }
 
-/* Sets the fields that may be read before the prefix is decoded, or if it never is. */
+/* Sets the fields that may be read even if the prefix is never decoded. */
 static void init_message(struct rr_msg *m, struct rr_rbuf *b, size_t len,
                          uint32_t inv_handle)
 {

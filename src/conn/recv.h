@@ -26,7 +26,7 @@ struct rr_rbuf {
 	size_t part_len;     /* octets at @part */
 };
 
-/* A received message.  Fields are set as its checks proceed. */
+/* A received message.  Fields are set as the checks proceed. */
 struct rr_msg {
 	struct rr_rbuf *rbuf;
 	bool kept;           /* ownership of @rbuf has passed to a call or request */

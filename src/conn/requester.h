@@ -135,7 +135,7 @@ void rr_call_fini(struct rr_conn *);
 
 /* -- answer.c -------------------------------------------------------------- */
 
-/* Processes a Reply, or a part of one, that has passed [check: sequence]. */
+/* Processes a Reply, or part of a Reply, that has passed [check: sequence]. */
 void rr_answer_received(struct rr_conn *, struct rr_msg *);
 /* Processes an RDMA2_ERROR. */
 void rr_answer_error(struct rr_conn *, const struct rr_msg *);

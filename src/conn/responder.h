@@ -73,7 +73,7 @@ static inline void rr_request_event(const struct rr_request_state *q,
 {
 	RR_MACHINE_EVENT(rr_request_machine, q->phase, event);
 }
-/* Processes a Call, or a part of one, that has passed [check: sequence]. */
+/* Processes a Call, or part of a Call, that has passed [check: sequence]. */
 void rr_request_received(struct rr_conn *, struct rr_msg *);
 /* Creates a request for the Call in this message, which may be the Call's first part.
  * Returns NULL if there is no memory, or too many requests are waiting. */
@@ -149,7 +149,7 @@ void rr_pull_free(struct rr_conn *, struct rr_request_state *);
  * call_checks.c. */
 void rr_collect_received(struct rr_conn *, struct rr_msg *);
 /* Asks rr_room for memory for the continued Call that is first in the queue for memory,
- * then collects the parts that wait for it.  Returns false if the Call must wait. */
+ * then collects the Call's waiting parts.  Returns false if the Call must wait. */
 bool rr_collect_go_on(struct rr_conn *, struct rr_request_state *);
 /* Releases the memory granted by rr_room, and the Receive buffers with waiting parts.
  * The caller frees the request's own buffer. */

@@ -14,7 +14,8 @@ struct rpcrdma_hostauth {
 	uint8_t psk[RR_PSK_MAX];
 	size_t psk_len; /* 0: certificates are used */
 	char psk_identity[RR_PSK_IDENTITY];
-	bool names_authorities; /* from ca_file, instead of the system's list */
+	bool names_authorities; /* authorities are from ca_file, not from the system's
+	                         * list */
 	char **allow; /* names of the clients that a server admits; empty: all */
 	size_t n_allow;
 };

@@ -12,7 +12,7 @@
  *                              <-------    [server's tag]
  *
  * A tag is an exporter value.  Its context is the digest of the properties that the
- * client sent, followed by the digest of those that the server sent.  After a side has
+ * client sent, followed by the digest of those that the server sent.  After a peer has
  * made its tag, it refuses further properties.
  */
 #ifndef RR_HOSTAUTH_H
@@ -27,8 +27,8 @@ enum { RR_HOSTAUTH_BINDING = 32, RR_HOSTAUTH_REASON = 160, RR_HOSTAUTH_IDENTITY 
 struct rr_hostauth; /* a dialogue */
 
 /* Checks whether a server can use the credentials.  Returns 0, -EINVAL if they contain
- * neither a certificate nor a shared key, or -ENOKEY if they name no authority to
- * certify clients. */
+ * neither a certificate nor a shared key, or -ENOKEY if they contain no authority that
+ * could certify clients. */
 int rr_hostauth_serves(const struct rpcrdma_hostauth *);
 
 /* Creates a dialogue.  The credentials are lent until the dialogue is freed.  @name

@@ -25,7 +25,7 @@ struct rr_hostauth {
 	enum phase phase;
 	bool server, must;
 	bool frozen;      /* our tag has been made; further properties are refused */
-	uint8_t *message; /* made by the last step, to be sent */
+	uint8_t *message; /* message produced by the last step, to be sent */
 	char identity[RR_HOSTAUTH_IDENTITY];
 	char reason[RR_HOSTAUTH_REASON];
 };
@@ -161,8 +161,9 @@ static bool send_tag(struct rr_hostauth *h)
 /* Sent instead of the server's tag if the client is authenticated, but not allowed. */
 static const char denied[] = "denied";
 
-/* Returns whether @name is the client's complete identity, or a DNS name in its
- * certificate.  A DNS name must not begin with a dot, which would match many names. */
+/* Returns true if @name is the client's complete identity, or a DNS name in its
+ * certificate.  A DNS name must not begin with a dot, because it would match many
+ * names. */
 static bool is_named(const struct rr_hostauth *h, X509 *cert, const char *name)
 {
 	if (!strcmp(h->identity, name))

@@ -15,7 +15,7 @@
  * Failure: before a call is sent again, end_attempt ends the old attempt and wrap is
  * called anew.
  *
- * Threads: the engine's.
+ * Threads: all functions are called in the engine's thread.
  */
 #ifndef RR_ONCRPC_CALL_AUTH_H
 #define RR_ONCRPC_CALL_AUTH_H
@@ -92,7 +92,8 @@ struct rr_call_auth_ops {
 	void (*detach)(struct rr_auth_context *);
 };
 
-/* A security context that calls can name.  The first member of a flavor's struct. */
+/* A security context that calls can refer to.  The first member of a flavor's
+ * struct. */
 struct rr_auth_context {
 	const struct rr_call_auth_ops *ops;
 	struct rr_list link;       /* in rr_auth_host.contexts */

@@ -34,7 +34,7 @@ struct rr_rpc_reply {
 int rr_rpc_put_call(void *buf, size_t size, const struct rr_rpc_call *) RR_MUST_CHECK;
 int rr_rpc_put_reply(void *buf, size_t size, const struct rr_rpc_reply *) RR_MUST_CHECK;
 /* Decode a header.  Return its length in octets, or -EBADMSG.  If rpcvers is not 2, the
- * members after rpcvers are not decoded but zero. */
+ * members after rpcvers are not decoded; they are zero. */
 int rr_rpc_get_call(const void *buf, size_t len, struct rr_rpc_call *ret) RR_MUST_CHECK;
 int rr_rpc_get_reply(const void *buf, size_t len,
                      struct rr_rpc_reply *ret) RR_MUST_CHECK;

@@ -74,7 +74,7 @@ void rr_wire_put_error_v1(struct rr_writer *w, const struct rr_prefix *p,
 }
 
 /* Decodes the version 2 layout: 32 octets.  Any further octets are ignored.  Returns 2,
- * or -ENOMSG. [E5] */
+ * or -ENOMSG if the message does not have this layout. [E5] */
 static int first_error_v2(struct rr_cursor c, const struct rr_prefix *p,
                           struct rr_error *ret)
 {
@@ -90,7 +90,7 @@ static int first_error_v2(struct rr_cursor c, const struct rr_prefix *p,
 }
 
 /* Decodes the version 1 layout, in which rdma_err is at the offset of @p->flags.
- * Returns 1, or -ENOMSG. */
+ * Returns 1, or -ENOMSG if the message does not have this layout. */
 static int first_error_v1(struct rr_cursor c, const struct rr_prefix *p,
                           struct rr_error *ret)
 {

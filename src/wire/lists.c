@@ -8,8 +8,8 @@
  * exceeds the remaining octets.  Counts are checked by division before they are used.
  *
  * Segments are stored in wire order until the array is full.  Further segments are read
- * and checked, but only counted.  A chunk that reaches the end of the array keeps the
- * segments stored; @over is set in such lists.
+ * and checked, but only counted.  A chunk that does not fit keeps the segments already
+ * stored, and @over is set in the lists.
  *
  * Array entries beyond n_reads, n_writes and n_segs are never written and have
  * no meaning.                                     [v2 §6.2.3, §4.3.3, §4.3.5]

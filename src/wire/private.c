@@ -18,7 +18,7 @@ enum {
 };
 static const uint32_t format_id = 0xf6ab0e18;
 
-/* Rounds down, since a peer may rely on the size announced. */
+/* Rounds down, because a peer may use the full size that we announce. */
 static uint8_t to_units(uint32_t bytes)
 {
 	uint32_t n = RR_MIN(RR_MAX(bytes / UNIT, 1u), (uint32_t)MOST_UNITS);

@@ -3,10 +3,11 @@
  * Transport properties: rpcrdma2_propset and rpcrdma2_propsubset.
  *
  * A property set has two layers, with an error code for each.  Its frame (count,
- * rdma_which, length word) is part of the header's XDR; a malformed frame is -EBADMSG.
- * rdma_data is the value; it is -EINVAL if the value extends beyond the message, or
- * does not have exactly the length of the property's type.  An unknown property has no
- * type, so any data conforms.  Padding octets must be present, but may have any value.
+ * rdma_which, length word) is part of the header's XDR; a malformed frame causes
+ * -EBADMSG.  rdma_data is the value; the error is -EINVAL if the value extends beyond
+ * the message, or does not have exactly the length of the property's type.  An unknown
+ * property has no type, so any data conforms.  Padding octets must be present, but may
+ * have any value.
  *                                                  [v2 §5.1, §7.2.2, P5, P6]
  */
 #include "wire/wire.h"
@@ -35,8 +36,8 @@ static int check_u32(struct rr_prop *p, uint32_t default_value)
 	return 0;
 }
 
-/* Checks an opaque<>: it must be a length word, that many octets and their padding, and
- * nothing more. */
+/* Checks that the value is an opaque<>: a length word, that many octets and their
+ * padding, and nothing more. */
 static int check_opaque(const struct rr_prop *p)
 {
 	struct rr_cursor c = rr_cursor_over(p->data, p->len);

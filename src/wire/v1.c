@@ -2,8 +2,8 @@
 /*
  * The transport header of version 1: four fixed words, then chunk lists or an error.
  * The decoder fills the structures of version 2, and chooses values for the fields that
- * version 1 lacks.  flags is RDMA2_F_RESPONSE for RDMA_ERROR, which is always an
- * answer, otherwise 0; rdma_inv_handle is 0.
+ * version 1 lacks.  In RDMA_ERROR, which is always an answer, flags is
+ * RDMA2_F_RESPONSE; in other messages it is 0.  rdma_inv_handle is 0.
  *
  * There are two errors: ERR_VERS, and ERR_CHUNK for every fault of a chunk, a
  * length or a limit.  ERR_CHUNK has the value of RDMA2_ERR_BAD_XDR.

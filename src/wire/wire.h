@@ -76,8 +76,8 @@ enum {
 	RR_WIRE_PREFIX = 20,           /* octets in rpcrdma2_hdr_prefix */
 	RR_WIRE_EMPTY_MSG = 36,        /* octets in a header without chunks */
 	RR_WIRE_DEFAULT_INLINE = 4096, /* default threshold, octets [v2 §4.2.2] */
-	RR_WIRE_FIRST_MESSAGE = 1024,  /* limit of the octets in a client's first
-	                                * message [v2 §4.2.3] */
+	RR_WIRE_FIRST_MESSAGE = 1024,  /* maximum length of a client's first message,
+	                                * octets [v2 §4.2.3] */
 	RR_WIRE_MIN_INLINE = 1024,     /* smallest inline threshold accepted, octets
 	                                * [P8] */
 	RR_WIRE_DEFAULT_RSSIZ = 1048576,
@@ -111,10 +111,10 @@ struct rr_chunk {
 /*
  * The decoded rpcrdma2_chunk_lists.                        [v2 §6.2.3, §4.3]
  * Adjacent Read segments with the same Position form one chunk.  @seg contains all
- * segments: those of the Read list, then those of the Write list, then those of the
- * Reply chunk.  Array entries beyond the counts are not written.  If @over is set, the
- * lists did not fit and the last chunk may be incomplete.  The caller may then use the
- * totals to choose an error, but must not use or encode the lists.
+ * segments: first the Read list's, then the Write list's, then the Reply chunk's.
+ * Array entries beyond the counts are not written.  If @over is set, the lists did not
+ * fit and the last chunk may be incomplete.  The caller may then use the totals to
+ * choose an error, but must not use or encode the lists.
  */
 struct rr_lists {
 	uint32_t inv_handle;
@@ -164,8 +164,8 @@ int rr_wire_get_prefix(struct rr_cursor *c, struct rr_prefix *ret) RR_MUST_CHECK
 /* Decodes rdma_inv_handle, Read list, Write list and Reply chunk. [v2 §6.2.3] */
 int rr_wire_get_lists(struct rr_cursor *c, struct rr_lists *ret) RR_MUST_CHECK;
 
-/* Decodes the body of RDMA2_ERROR.  An unknown code has no arguments.  The cursor is
- * left before any extra octets, which the caller ignores [E5].    [v2 §6.3.3] */
+/* Decodes the body of RDMA2_ERROR.  An unknown code has no arguments.  The cursor stops
+ * before any extra octets, which the caller ignores [E5].                [v2 §6.3.3] */
 int rr_wire_get_error(struct rr_cursor *c, struct rr_error *ret) RR_MUST_CHECK;
 
 /*
@@ -174,7 +174,8 @@ int rr_wire_get_error(struct rr_cursor *c, struct rr_error *ret) RR_MUST_CHECK;
  * (32 octets or more) and in version 1 layout (28 octets, rdma_vers 1 or 2).  Also
  * accepts the version 1 error without a range (code 2, 20 octets), for which @ret gets
  * the range 1 to 1.  Returns the layout (1 or 2), or -ENOMSG for any other message.
- * @ret_prefix->flags is RDMA2_F_RESPONSE in both layouts; the credit is as received.
+ * @ret_prefix->flags is RDMA2_F_RESPONSE in both layouts; the credit word is as
+ * received.
  */
 int rr_wire_get_first_error(const struct rr_cursor *c, struct rr_prefix *ret_prefix,
                             struct rr_error *ret) RR_MUST_CHECK;
@@ -219,11 +220,11 @@ size_t rr_wire_lists_size(const struct rr_lists *l);
 
 /* -- version 1 ------------------------------------------------------------- */
 
-/* The same structures, encoded as RFC 8166 specifies.  The header has no flags and
- * no rdma_inv_handle: @flags is RDMA2_F_RESPONSE for RDMA_ERROR, otherwise 0 (the
- * direction of other messages is in the RPC message).  RDMA_MSG, RDMA_NOMSG and
- * RDMA_ERROR have the values of RDMA2_MSG, RDMA2_NOMSG and RDMA2_ERROR; ERR_VERS
- * and ERR_CHUNK have those of RDMA2_ERR_VERS and RDMA2_ERR_BAD_XDR. [RFC 8166 §4] */
+/* The same structures, encoded as RFC 8166 specifies.  The header has no flags and no
+ * rdma_inv_handle: @flags is RDMA2_F_RESPONSE for RDMA_ERROR, otherwise 0 (for other
+ * messages, the RPC message shows the direction).  RDMA_MSG, RDMA_NOMSG and RDMA_ERROR
+ * have the values of RDMA2_MSG, RDMA2_NOMSG and RDMA2_ERROR; ERR_VERS and ERR_CHUNK
+ * have the values of RDMA2_ERR_VERS and RDMA2_ERR_BAD_XDR. [RFC 8166 §4] */
 enum {
 	RR_WIRE_V1_PREFIX = 16,    /* octets in the fixed header of four words */
 	RR_WIRE_V1_EMPTY_MSG = 28, /* octets in a header without chunks */
