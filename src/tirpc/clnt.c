@@ -45,8 +45,8 @@ static void on_clnt_event(struct rpcrdma_conn *conn, int error, bool final, void
 	struct rr_rpc_client *c = arg;
 	uint64_t n = 1;
 
-	/* For users that poll the descriptor of CLGET_FD.  A failure means that the
-	 * descriptor is in the intended state already. */
+	/* For users that poll the descriptor from CLGET_FD.  If the system call fails,
+	 * the descriptor is already in the intended state. */
 	if (error)
 		(void)!write(c->lost_fd, &n, sizeof(n));
 	else
@@ -243,8 +243,8 @@ static void start_lingering(void *arg)
 		rr_rpc_wait_wake(&w->wait);
 }
 
-/* Closes the connection, after waiting LINGER_NS at most for Replies to the calls with
- * a zero timeout.  Without the wait, calls not yet sent would be cancelled. */
+/* Closes the connection, after waiting up to LINGER_NS for Replies to the calls with a
+ * zero timeout.  Without the wait, calls that were not yet sent would be cancelled. */
 static void close_when_sent(struct rr_rpc_client *c)
 {
 	struct rr_rpc_connect w = {.client = c};

@@ -12,7 +12,7 @@
 enum {
 	SMALL_REPLY = 1024,
 	COPIED_REPLY = 65536, /* longest Reply that is copied, octets */
-	REFRESHES = 2,        /* attempts to refresh the credential of a call */
+	REFRESHES = 2,        /* limit on attempts to refresh a call's credential */
 };
 
 /* Actual timeout of a call that was made with a zero timeout.  No thread waits for its
@@ -23,8 +23,8 @@ struct call {
 	struct rr_post post;
 	struct rr_rpc_wait wait;
 	struct rr_rpc_client *client; /* NULL: the CLIENT was destroyed */
-	struct rr_list of_client;     /* for the engine: in calls or one_way */
-	struct rpcrdma_call *made;    /* for the engine: outstanding call, or NULL */
+	struct rr_list of_client;     /* engine: in client's calls or one_way */
+	struct rpcrdma_call *made;    /* engine: outstanding call, or NULL */
 	bool one_way;                 /* no thread waits; freed when the call ends */
 	bool aborted;                 /* by clnt_abort */
 	struct rr_xdr_out out;
@@ -32,14 +32,14 @@ struct call {
 	bool no_reduce, gss;
 	bool whole;              /* send the Call by a Position Zero Read chunk */
 	struct rr_rpc_room room; /* Reply chunk, if the procedure has no binding */
-	uint32_t protected;      /* RPCSEC_GSS service: integrity or privacy; or 0 */
+	uint32_t protected;      /* RPCSEC_GSS integrity or privacy service; or 0 */
 	uint64_t timeout_ns;
 	size_t reply_bytes;
 	struct rr_xdr_items results;
 	struct rr_xdr_item items[RR_XDR_MAX_ITEMS];
 	struct rpcrdma_dest dests[RR_XDR_MAX_ITEMS];
 	unsigned n_dests;
-	int status; /* transport's: 0, negative errno or RPCRDMA_TRANSPORT_ERROR */
+	int status; /* of the transport: 0, errno < 0, or RPCRDMA_TRANSPORT_ERROR */
 	uint32_t transport_error;
 	void *reply; /* @small, memory from malloc, or within @taken */
 	void *taken; /* memory from the engine's pool, or NULL */
@@ -49,7 +49,7 @@ struct call {
 
 /* The arguments of clnt_call, and the XID, program and version. */
 struct clnt_request {
-	bool whole; /* send no items: the server has refused their chunks */
+	bool whole; /* send no items, since the server refused their chunks */
 	rpcproc_t proc;
 	xdrproc_t xargs, xres;
 	void *args, *res;
@@ -69,7 +69,7 @@ static void init_clnt_call(struct call *k, struct rr_rpc_client *c)
 	rr_rpc_wait_init(&k->wait);
 }
 
-/* Memory to return to the engine's pool. */
+/* Memory to be returned to the engine's pool. */
 struct returned {
 	struct rr_post post;
 	struct rpcrdma_engine *engine;
@@ -313,8 +313,8 @@ static uint32_t get_gss_service(const struct rpcrdma_auth *cred)
 	return service == RR_GSS_NONE ? 0 : service;
 }
 
-/* Returns the maximum length of the Reply.  If results cannot be reduced, it includes
- * them and their RPCSEC_GSS tokens.                                [v2 §11.2.2.2] */
+/* Returns the maximum length of the Reply.  If results cannot be reduced, the length
+ * includes them and their RPCSEC_GSS tokens.                      [v2 §11.2.2.2] */
 static size_t bound_reply_bytes(const struct call *k,
                                 const struct rpcrdma_tirpc_procedure *p)
 {
@@ -391,8 +391,8 @@ static bool encode_call(struct call *k, const struct clnt_request *w)
 /* -- decoding -------------------------------------------------------------- */
 
 /* Translates an error that the peer's transport has reported.  Returns true if the call
- * must be repeated without items, because the server has refused their chunks without
- * executing the call. */
+ * must be repeated without items, because the server refused the items' chunks and did
+ * not execute the call. */
 static bool take_transport_error(const struct call *k, struct clnt_request *w,
                                  struct rpc_err *e)
 {
@@ -414,8 +414,8 @@ static bool take_transport_error(const struct call *k, struct clnt_request *w,
 	return false;
 }
 
-/* Returns false if a length in the protected results exceeds the octets received.
- * libtirpc does not check these lengths.             [RFC 2203 §5.3.2.2, §5.3.2.3] */
+/* Returns false if a length in the protected results exceeds the number of octets
+ * received.  libtirpc does not check these lengths.   [RFC 2203 §5.3.2.2, §5.3.2.3] */
 static bool check_gss_lengths(const struct call *k, const struct rr_xdr_in *in)
 {
 	const struct rpcrdma_piece *p = in->pieces;
@@ -429,7 +429,7 @@ static bool check_gss_lengths(const struct call *k, const struct rr_xdr_in *in)
 		                   p->len - in->pos);
 	for (unsigned i = k->protected == RR_GSS_INTEGRITY ? 0 : 1; i < 2; i++) {
 		len = rr_get_u32(&c);
-		(void)rr_get_bytes(&c, len); /* @c is bad if @len is too large */
+		(void)rr_get_bytes(&c, len); /* if @len is too large, @c is bad */
 		(void)rr_get_bytes(&c, rr_pad(len));
 	}
 	return !rr_cursor_bad(&c);
@@ -497,7 +497,7 @@ static bool decode_reply(struct call *k, const struct clnt_request *w,
 
 /* -- the call -------------------------------------------------------------- */
 
-/* Cleans up when the thread is cancelled during its wait. */
+/* Cleans up if the thread is cancelled while it waits. */
 static void wait_for_cancelled(void *arg)
 {
 	struct call *k = arg;
@@ -572,7 +572,7 @@ static bool attempt_call(struct rr_rpc_client *c, struct clnt_request *w,
 	return again;
 }
 
-/* Sends a Call for whose Reply no thread waits.  The arguments are copied. */
+/* Sends a Call without waiting for the Reply.  The arguments are copied. */
 static void send_only(struct rr_rpc_client *c, struct clnt_request *w,
                       struct rpc_err *e)
 {
@@ -633,19 +633,20 @@ enum clnt_stat rr_rpc_client_call(CLIENT *clnt, rpcproc_t proc, xdrproc_t xargs,
 	                         .xres = xres,
 	                         .res = res,
 	                         .timeout = timeout};
-	/* As in libtirpc, the argument alone decides this, not CLSET_TIMEOUT. */
+	/* As in libtirpc, only the argument determines whether to wait, not
+	 * CLSET_TIMEOUT. */
 	bool wait = timeout.tv_sec || timeout.tv_usec;
 	unsigned refreshes = REFRESHES;
 	sigset_t all, mask;
 	struct rpc_err e;
 	int old;
 
-	/* A child of fork() must not lock: the thread that held the lock at fork()
-	 * does not exist in the child. */
+	/* A child of fork() must not acquire the lock: the thread that held the lock at
+	 * fork() does not exist in the child. */
 	if (!rr_rpc_engine_runs(c->engine))
 		return RPC_CANTSEND;
 	/* Signals are blocked, as in libtirpc, because the engine uses objects on this
-	 * stack, which a signal handler must not leave by longjmp(). */
+	 * stack, and a signal handler must not leave this function by longjmp(). */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &mask);

@@ -12,7 +12,7 @@ void rr_rpc_error_from(int err, struct rpc_err *ret)
 	case ETIMEDOUT:
 		ret->re_status = RPC_TIMEDOUT;
 		break;
-	case EMSGSIZE: /* not sent: the Call exceeds the server's limits */
+	case EMSGSIZE: /* the Call was not sent: it exceeds the server's limits */
 	case ENOMEM:
 	case EINVAL:
 	case ENOTCONN:
@@ -56,7 +56,8 @@ static bool is_timeout_valid(const struct timeval *t)
 	       t->tv_usec <= 1000000;
 }
 
-/* Handles requests to read, with c->lock held.  Returns FALSE for other requests. */
+/* Handles requests that read a value, with c->lock held.  Returns FALSE for other
+ * requests. */
 static bool_t get_clnt_info(struct rr_rpc_client *c, u_int request, void *info)
 {
 	switch (request) {
@@ -87,7 +88,8 @@ static bool_t get_clnt_info(struct rr_rpc_client *c, u_int request, void *info)
 	}
 }
 
-/* Handles requests to set, with c->lock held.  Returns FALSE for other requests. */
+/* Handles requests that set a value, with c->lock held.  Returns FALSE for other
+ * requests. */
 static bool_t set_clnt_info(struct rr_rpc_client *c, u_int request, const void *info)
 {
 	uint32_t word;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * clnt_rdma_create and its variants: create a CLIENT for a host, a program and a
- * version.  The transports (netids) that the user lists are tried in turn: RDMA with
- * the CLIENT of clnt.h, TCP with the CLIENT of libtirpc.
+ * version.  The transports (netids) that the user lists are tried in turn.  For RDMA
+ * the result is a CLIENT from clnt.h, for TCP a CLIENT from libtirpc.
  *
- * Normal path for one netid: resolve the host, ask its rpcbind for the port unless one
- * was given, connect to the first address that accepts a connection.
+ * Normal path for one netid: resolve the host, ask its rpcbind for the port unless the
+ * user gave a port, connect to the first address that accepts a connection.
  *
- * Failure: the next netid is tried.  If it succeeds, the user is notified that the
- * preferred transport is not in use.  If all fail, rpc_createerr has the error of the
- * first netid.  Each netid gets an equal share of the remaining time.  So if a host
- * drops the packets of one transport, there is time left for the others.  Only
+ * Failure: the next netid is tried.  If that succeeds, the user is notified that the
+ * preferred transport is not in use.  If all netids fail, rpc_createerr has the error
+ * from the first netid.  Each netid gets an equal share of the remaining time.  So if a
+ * host drops one transport's packets, there is time left for the others.  Only
  * getaddrinfo() is not subject to this time limit.
  */
 #include <fcntl.h>
@@ -31,7 +31,7 @@ enum { NFS = 100003, NOTICE_MAX = 512, MOST_S = 100000000 };
 
 struct clnt_target {
 	const char *host;
-	uint16_t port; /* for RDMA; 0 = ask rpcbind */
+	uint16_t port; /* port for RDMA; 0 = ask rpcbind */
 	rpcprog_t prog;
 	rpcvers_t vers;
 	bool any_version; /* accept a port registered for another version */
@@ -113,8 +113,8 @@ static int find_server_port(const struct clnt_target *w, bool tcp,
 
 /* -- TCP ------------------------------------------------------------------- */
 
-/* Opens a connected, blocking socket, which libtirpc expects.  Not left to libtirpc,
- * whose connect has no time limit. */
+/* Opens a connected, blocking socket for libtirpc.  libtirpc is not asked to connect,
+ * because it connects without a time limit. */
 static int open_tcp_socket(const struct addrinfo *a, rr_time deadline, int *ret)
 {
 	struct rr_rpcbind to = {.len = a->ai_addrlen, .deadline = deadline};
@@ -124,7 +124,7 @@ static int open_tcp_socket(const struct addrinfo *a, rr_time deadline, int *ret)
 	err = rr_rpcbind_open(&to, ret);
 	if (err)
 		return err;
-	/* A failure only makes calls slower. */
+	/* If this fails, calls are only slower. */
 	(void)setsockopt(*ret, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	if (fcntl(*ret, F_SETFL, 0) == 0)
 		return 0;
@@ -305,7 +305,7 @@ CLIENT *clnt_rdma_create(const char *host, rpcprog_t prog, rpcvers_t vers,
 }
 
 /* Narrows the range to the versions that the server reports.  Returns false if no
- * version is left, or the last call failed for another reason. */
+ * version is left, or if the last call did not fail because of its version. */
 static bool narrow_versions(CLIENT *c, rpcvers_t *low, rpcvers_t *high)
 {
 	struct rpc_err e;

@@ -29,8 +29,8 @@ static bool has_netid(const struct rr_rpc_options *o, const struct rr_rpc_netid 
 	return false;
 }
 
-/* Parses @text into o->netids.  If @lenient, names that are unknown or repeated are
- * skipped; otherwise they are errors. */
+/* Parses @text into o->netids.  If @lenient is true, skips unknown and repeated names;
+ * otherwise they are errors. */
 static int parse_netids(const char *text, char separator, bool lenient,
                         struct rr_rpc_options *o)
 {

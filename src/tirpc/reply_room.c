@@ -3,14 +3,14 @@
  * Estimates the Reply chunk of a call whose procedure has no binding.
  *
  * libtirpc does not know how long a Reply can be.  The CLIENT therefore records the
- * lengths of the Replies to each procedure.  A Reply longer than the estimate raises it
- * at once.  After every 64 Replies, the estimate becomes the length of the longest of
- * these.  Before the first Reply, the estimate is the option reply_bytes.
+ * lengths of the Replies to each procedure.  A Reply longer than the estimate raises
+ * the estimate at once.  After every 64 Replies, the estimate becomes the length of the
+ * longest of those 64.  Before the first Reply, the estimate is the option reply_bytes.
  *
  * In version 2, a Reply that does not fit is continued in further messages.  So a wrong
  * estimate does no harm, and a procedure with short Replies gets no chunk.  In version
- * 1, such a Reply is lost.  So every call provides a chunk for the longest Reply
- * recorded, and of at least reply_bytes.
+ * 1, such a Reply is lost.  So every call provides a chunk of at least reply_bytes that
+ * is long enough for the longest Reply recorded.
  */
 #include "tirpc/clnt.h"
 

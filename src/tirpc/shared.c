@@ -2,7 +2,7 @@
 /*
  * The engine that all handles of a process share, and the engine's thread.
  *
- * The engine and its thread are created on first use.  They are never freed, since a
+ * The engine and its thread are created on first use, and are never freed, since a
  * handle may be in use when the process ends.  A child of fork() has no copy of the
  * thread.  So the child ignores the inherited engine, without freeing it, and creates
  * its own engine when it needs one.
@@ -19,7 +19,7 @@
 static struct {
 	pthread_mutex_t lock; /* guards engine and at_fork */
 	_Atomic(struct rpcrdma_engine *) engine;
-	bool at_fork; /* the fork handlers are installed */
+	bool at_fork; /* fork handlers are installed */
 	_Atomic uint32_t next_xid;
 	_Atomic uint64_t calls, requests, items_placed, items_copied, item_bytes_placed,
 	        item_bytes_copied, bytes_referred, bytes_copied;

@@ -5,10 +5,10 @@
  *
  * The engine's thread is started with the first handle and runs until the process ends.
  * Other threads pass work to the engine by posts (struct rr_post) on their stacks, and
- * sleep until the work is done (struct rr_rpc_wait).  They hold no lock meanwhile,
- * except the lock of a CLIENT's authenticator (see clnt.h).
+ * sleep until the work is done (struct rr_rpc_wait).  While they sleep, they hold no
+ * lock except a CLIENT's auth_lock (see clnt.h).
  *
- * No header in this folder may have the same name as one of libtirpc's <rpc/...>.
+ * No header in this folder may have the same name as a libtirpc header in <rpc/...>.
  */
 #ifndef RR_TIRPC_SHARED_H
 #define RR_TIRPC_SHARED_H
@@ -18,13 +18,13 @@
 #include "loop/engine.h"
 #include "tirpc/streams.h"
 
-/* xdr_void, cast because its type differs from xdrproc_t. */
+/* xdr_void, cast to xdrproc_t, from which its type differs. */
 #define RR_XDR_VOID ((xdrproc_t)(void (*)(void))xdr_void)
 
 /* -- the engine ------------------------------------------------------------ */
 
 /* Returns the engine of this process in @ret, starting it if needed.  Returns 0,
- * -ENOMEM, or an error of pthread_create. */
+ * -ENOMEM, or an error from pthread_create. */
 int rr_rpc_engine(struct rpcrdma_engine **ret) RR_MUST_CHECK;
 /* Returns false if the engine was inherited through fork(), and so has no thread. */
 bool rr_rpc_engine_runs(const struct rpcrdma_engine *);
@@ -50,7 +50,7 @@ void rr_rpc_wait_fini(struct rr_rpc_wait *);
  * the engine's thread. */
 void rr_rpc_wait_wake(struct rr_rpc_wait *);
 /* Sleeps until rr_rpc_wait_wake is called; then returns true.  Returns false if
- * @deadline, a time of rr_engine_clock, passes before that.  A cancellation point. */
+ * @deadline, a time by rr_engine_clock, passes first.  A cancellation point. */
 bool rr_rpc_wait_until(struct rr_rpc_wait *, rr_time deadline);
 
 /* Calls @fn in the engine's thread and waits until it has returned.  Not a cancellation
@@ -72,8 +72,8 @@ struct rr_rpc_options {
 	struct rpcrdma_conn_options conn;
 	const struct rpcrdma_tirpc_binding *const *bindings;
 	unsigned n_bindings;
-	bool resend;      /* resend calls after the loss of a connection */
-	uint64_t send_ns; /* time that a client has to take a Reply */
+	bool resend;      /* resend calls after a connection was lost */
+	uint64_t send_ns; /* time limit for a client to receive a Reply */
 	const struct rr_rpc_netid *netids[RR_RPC_NETIDS]; /* in order of preference */
 	unsigned n_netids;
 	uint16_t tcp_port;
@@ -83,8 +83,8 @@ struct rr_rpc_options {
 	size_t chunk_bytes, reply_bytes;
 };
 
-/* Parses a list such as "rdma,tcp" or "netpath" into the netids of @ret.  NULL means
- * "rdma".  Returns 0 or -EINVAL. */
+/* Parses a list such as "rdma,tcp" or "netpath" into ret->netids.  NULL means "rdma".
+ * Returns 0 or -EINVAL. */
 int rr_rpc_netids_from(const char *text, struct rr_rpc_options *ret) RR_MUST_CHECK;
 
 /* Checks a user's options and fills in defaults.  @ret borrows all memory that the
@@ -99,7 +99,7 @@ const struct rpcrdma_tirpc_procedure *rr_rpc_binding(const struct rr_rpc_options
 
 /* Fills in rpc_createerr, and returns NULL.  @err is a negative errno. */
 void *rr_rpc_refuse(enum clnt_stat stat, enum clnt_stat inner, int err);
-/* Fills in rpc_createerr for an error of rr_lookup_at or rr_register, and returns
+/* Fills in rpc_createerr for an error from rr_lookup_at or rr_register, and returns
  * NULL. */
 void *rr_rpc_refuse_lookup(int err);
 

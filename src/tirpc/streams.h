@@ -3,11 +3,11 @@
  * The XDR streams that rpcgen's XDR routines encode into and decode from.
  *
  * Encoding produces a list of pieces.  Small values are copied into one growing buffer.
- * Large opaque data is not copied: a piece refers to the user's memory.  So that memory
- * must not change until the message has been sent.  If the binding lists the data as an
- * item, the piece is flagged, and the transport may move the item by RDMA.  Arguments
- * that RPCSEC_GSS protects are always copied, because libtirpc's wrap functions seek
- * back in the stream.
+ * Large opaque data is not copied: a piece refers to the user's memory, which must
+ * therefore not change until the message has been sent.  If the binding lists the data
+ * as an item, the piece is flagged, and the transport may move the item by RDMA.
+ * Arguments that RPCSEC_GSS protects are always copied, because libtirpc's wrap
+ * functions seek back in the stream.
  *
  * Decoding walks over a list of pieces.  An item that was moved by RDMA is in a block
  * from malloc.  When a stock XDR routine decodes such an item, the routine has already
@@ -19,10 +19,11 @@
  * A hostile peer may choose an arm of a union where the same pointer leads to another
  * structure.  The XDR routine for that structure still has the old pointer, and writes
  * to the memory after the octets.  So the stream keeps the routine's memory until
- * everything is decoded (rr_xdr_in_settle).  If the routine has written to it, the item
- * is copied to it, and the exchange of pointers is undone.
+ * everything is decoded (rr_xdr_in_settle).  If the routine has written to its old
+ * memory, the item is copied there, and the exchange of pointers is undone.
  *
- * Neither stream trusts a length: each is compared with the octets available.
+ * Neither stream trusts a length: each length is compared with the number of octets
+ * available.
  */
 #ifndef RR_TIRPC_STREAMS_H
 #define RR_TIRPC_STREAMS_H
@@ -61,7 +62,7 @@ struct rr_xdr_ref {
 struct rr_xdr_out {
 	XDR xdr;
 	struct rr_xdr_items items;
-	bool plain;         /* everything is copied, there are no references */
+	bool plain;         /* everything is copied; there are no references */
 	bool bad;           /* out of memory: every later operation fails */
 	unsigned next_item; /* index of the first item not yet encoded */
 	unsigned swallow;   /* octets of XDR padding to discard after an item */
@@ -83,11 +84,11 @@ void rr_xdr_out_items(struct rr_xdr_out *, const struct rr_xdr_items *);
 unsigned rr_xdr_out_pieces(const struct rr_xdr_out *, size_t from,
                            struct rpcrdma_piece *ret);
 
-/* Memory of a result that may arrive by a Write chunk. */
+/* Memory for a result that may arrive by a Write chunk. */
 struct rr_xdr_item {
 	void *base;
 	size_t len; /* number of octets received */
-	bool mine;  /* from rr_xdr_item_alloc, and not passed to the user */
+	bool mine;  /* @base is from rr_xdr_item_alloc, and still ours */
 	bool came;  /* received by RDMA */
 	bool done;  /* decoded */
 };
@@ -96,7 +97,7 @@ struct rr_xdr_item {
 struct rr_xdr_swap {
 	char *old;  /* the routine's memory; NULL = not replaced */
 	void *base; /* the item's memory */
-	size_t len; /* of the item */
+	size_t len; /* length of the item */
 };
 
 struct rr_xdr_in {
@@ -104,12 +105,12 @@ struct rr_xdr_in {
 	const struct rpcrdma_piece *pieces;
 	unsigned n, at;   /* number of pieces, and index of the current piece */
 	size_t pos;       /* offset in the current piece */
-	unsigned swallow; /* octets of XDR padding to decode next, not in the pieces */
+	unsigned swallow; /* octets of padding to decode next; not in the pieces */
 	struct rr_xdr_items items;
 	bool own[RR_XDR_MAX_ITEMS]; /* the user has set the item's pointer */
 	struct rr_xdr_swap swaps[RR_XDR_MAX_ITEMS];
 	/* Client: an array of items.n results that may have arrived by Write chunks, or
-	 * NULL.  The pieces contain nothing of such results. */
+	 * NULL.  The pieces do not contain these results. */
 	struct rr_xdr_item *dests;
 	/* Server: takes over the memory of an item's piece.  Returns false if the item
 	 * must be copied. */
@@ -124,10 +125,10 @@ void *rr_xdr_item_alloc(size_t len);
 /* Initializes the stream.  @pieces is lent until the last use of the stream.  The
  * caller may then set @take or @dests. */
 void rr_xdr_in_init(struct rr_xdr_in *, const struct rpcrdma_piece *pieces, unsigned n);
-/* Sets the items, which the stream recognizes by their pointers from now on. */
+/* Sets the items.  From now on, the stream recognizes them by their pointers. */
 void rr_xdr_in_items(struct rr_xdr_in *, const struct rr_xdr_items *);
-/* Frees the memory of XDR routines that was replaced with items' memory.  Must be
- * called after the last routine, even if it has failed. */
+/* Frees the XDR routines' memory that was replaced with items' memory.  Must be called
+ * after the last routine, even if that routine has failed. */
 void rr_xdr_in_settle(struct rr_xdr_in *);
 /* Returns true if every result received by a Write chunk has been decoded. */
 bool rr_xdr_in_complete(const struct rr_xdr_in *);

@@ -10,11 +10,11 @@
  * If a client does not take its Reply within send_ns, its connection is closed.
  *
  * Requests nest, because a dispatch function may run the loop of svc_run again.  The
- * requests being dispatched form a stack: xp_recv pushes one, and xp_stat, which the
- * loop calls once after each xp_recv, pops it.
+ * requests being dispatched form a stack: xp_recv pushes a request, and xp_stat, which
+ * the loop calls once after each xp_recv, pops it.
  *
- * Failure: a request that is popped without a Reply is answered with SYSTEM_ERR, as are
- * the requests in the queue when the SVCXPRT is destroyed.  A dispatch function may
+ * Failure: a request that is popped without a Reply is answered with SYSTEM_ERR; so are
+ * the requests that are queued when the SVCXPRT is destroyed.  A dispatch function may
  * destroy its SVCXPRT.  Then the descriptor is unregistered at once, and the SVCXPRT is
  * freed when the stack is empty.
  */
@@ -41,18 +41,18 @@ struct transport;
 /* A request, in the queue or being dispatched. */
 struct frame {
 	struct rr_list link; /* in the queue */
-	struct frame *outer; /* the frame below on the stack */
+	struct frame *outer; /* the next lower frame on the stack */
 	struct transport *transport;
 	struct rpcrdma_request *request; /* valid until @answered */
 	struct sockaddr_storage peer;
 	struct rr_rpc_call rpc;
 	const struct rpcrdma_tirpc_procedure *binding;
 	struct rr_rpc_gss *gss; /* of an authenticated RPCSEC_GSS request, or NULL */
-	bool protected;         /* by RPCSEC_GSS, so that there are no items */
+	bool protected;         /* protected by RPCSEC_GSS, so there are no items */
 	SVCAUTH auth;           /* saved while an inner request is dispatched */
 	bool answered;
 	bool taken;              /* the program has taken over the item's memory */
-	struct rr_rpc_wait wait; /* until the Reply was sent */
+	struct rr_rpc_wait wait; /* wait until the Reply was sent */
 	char *identity;          /* client's TLS identity; NULL = not authenticated */
 };
 
@@ -68,10 +68,10 @@ struct transport {
 	int error;
 	struct rr_rpc_wait ended;
 	pthread_mutex_t lock; /* guards @queue and @closed */
-	struct rr_list queue; /* frames; while there are any, the eventfd is readable */
+	struct rr_list queue; /* frames; while not empty, the eventfd is readable */
 	bool closed;          /* new requests are refused */
 	/* Used in the dispatching thread only: */
-	struct frame *top; /* of the stack */
+	struct frame *top; /* top of the stack */
 	struct rr_rpc_registry registry;
 	struct rr_gss *gss; /* NULL: RPCSEC_GSS is not supported */
 	bool dry;           /* the last xp_recv returned no request */
@@ -98,8 +98,8 @@ static struct transport *find_live_transport(const SVCXPRT *x)
 
 /* -- in the engine --------------------------------------------------------- */
 
-/* Returns the listener's limits on items for a procedure.  They may be higher than the
- * binding's, since decoding checks the binding itself. */
+/* Returns the listener's limits on items for a procedure.  These limits may be higher
+ * than the binding's, since the decoder checks the binding's limits. */
 static const struct rpcrdma_procedure *
 find_item_limits(void *arg, uint32_t program, uint32_t version, uint32_t procedure)
 {
@@ -251,7 +251,8 @@ struct answer {
 	size_t wrapped_len;
 };
 
-/* Encodes the results and protects them.  Only the protection copies large data. */
+/* Encodes the results and protects them.  Large data is copied only if it is
+ * protected. */
 static bool wrap_results(struct frame *f, const struct results *r, struct answer *a)
 {
 	struct rpcrdma_piece pieces[RPCRDMA_MAX_PIECES];
@@ -296,7 +297,7 @@ static bool encode_reply(struct frame *f, struct answer *a, struct rpc_msg *m)
 	m->rm_xid = f->rpc.xid;
 	m->rm_direction = REPLY;
 	if (accepted && f->gss) {
-		/* Not xp_verf, which may be the verifier of a nested request. */
+		/* xp_verf is not used: it may be a nested request's verifier. */
 		const struct rpcrdma_auth *v = &rr_rpc_gss_request(f->gss)->verf;
 
 		m->acpted_rply.ar_verf = (struct opaque_auth){
@@ -360,7 +361,8 @@ static bool take_arg_item(void *arg, const void *base)
 	return ok;
 }
 
-/* Decodes arguments that RPCSEC_GSS protects.  They are one piece, without items. */
+/* Decodes arguments that RPCSEC_GSS protects.  These arguments are one piece, without
+ * items. */
 static bool_t decode_protected(struct frame *f, xdrproc_t proc, void *args)
 {
 	const struct rr_gss_request *r = rr_rpc_gss_request(f->gss);
@@ -553,7 +555,7 @@ static bool_t xprt_recv(SVCXPRT *x, struct rpc_msg *m)
 	return TRUE;
 }
 
-/* Ends the request whose dispatch function has returned. */
+/* Ends the request at the top of the stack, whose dispatch function has returned. */
 static void pop_frame(struct transport *t)
 {
 	struct frame *f = t->top;
@@ -582,12 +584,12 @@ static enum xprt_stat xprt_stat(SVCXPRT *x)
 	if (t->dying)
 		return t->top ? XPRT_IDLE : XPRT_DIED;
 	if (!rr_rpc_engine_runs(t->engine))
-		return XPRT_IDLE; /* a child of fork(), which must not lock */
+		return XPRT_IDLE; /* a child of fork() must not lock */
 	pthread_mutex_lock(&t->lock);
 	more = !rr_list_empty(&t->queue);
 	pthread_mutex_unlock(&t->lock);
 	/* All clients share one descriptor, which is still readable.  Returning
-	 * XPRT_IDLE at times gives other transports and svc_exit a turn. */
+	 * XPRT_IDLE now and then gives other transports and svc_exit a turn. */
 	if (more && ++t->in_a_row < IN_A_ROW)
 		return XPRT_MOREREQS;
 	t->in_a_row = 0;
@@ -631,7 +633,7 @@ static void close_queue(struct transport *t)
 static void xprt_destroy(SVCXPRT *x)
 {
 	struct transport *t = transport_of(x);
-	/* A child of fork() only frees memory: the listener is the parent's. */
+	/* A child of fork() only frees memory: the listener belongs to the parent. */
 	bool runs = rr_rpc_engine_runs(t->engine);
 	int old;
 

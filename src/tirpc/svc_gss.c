@@ -52,7 +52,8 @@ static int destroy_nothing(SVCAUTH *auth)
 	return TRUE;
 }
 
-/* These do not protect anything: src/gss unwraps arguments and wraps results. */
+/* These functions do not protect anything: src/gss unwraps arguments and wraps
+ * results. */
 static struct svc_auth_ops ops = {.svc_ah_wrap = code_unprotected,
                                   .svc_ah_unwrap = code_unprotected,
                                   .svc_ah_destroy = destroy_nothing};
@@ -155,7 +156,7 @@ static void init_svc_gss(void)
 
 bool rr_rpc_gss_init(enum auth_stat (*authenticate)(struct svc_req *, struct rpc_msg *))
 {
-	shared.authenticate = authenticate; /* the same in every call */
+	shared.authenticate = authenticate; /* every caller passes the same function */
 	pthread_once(&shared.once, init_svc_gss);
 	return shared.ok;
 }

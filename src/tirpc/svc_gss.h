@@ -28,8 +28,8 @@ struct rr_rpc_gss;
 bool rr_rpc_gss_init(enum auth_stat (*authenticate)(struct svc_req *,
                                                     struct rpc_msg *));
 
-/* Calls rr_gss_accept.  @ret is set whatever the verdict is, and the caller frees @ret.
- * If there is no memory, @ret is NULL and the verdict RR_GSS_CLOSE. */
+/* Calls rr_gss_accept.  Sets @ret regardless of the verdict; the caller frees it.  If
+ * there is no memory, @ret is NULL and the verdict is RR_GSS_CLOSE. */
 enum rr_gss_verdict rr_rpc_gss_accept(struct rr_gss *, const struct rr_gss_call *,
                                       struct rr_rpc_gss **ret);
 void rr_rpc_gss_free(struct rr_rpc_gss *);

@@ -4,9 +4,9 @@
  * libtirpc, and its address with rpcbind.
  *
  * libtirpc's svc_register and svc_reg do not check that an SVCXPRT serves the protocol
- * that the caller names: they would register an RDMA port under netid tcp.  So
- * <rpcrdma/tirpc.h> replaces each with a macro.  An SVCXPRT over RDMA is registered
- * under the netid of RDMA; any other SVCXPRT is passed on to libtirpc.
+ * that the caller passes: they would register an RDMA port under netid tcp.  So
+ * <rpcrdma/tirpc.h> replaces both functions with macros.  An SVCXPRT over RDMA is
+ * registered under the netid of RDMA; any other SVCXPRT is passed on to libtirpc.
  *
  * A source file that does not include <rpcrdma/tirpc.h> calls the svc_register below,
  * which this library exports.  The dynamic linker finds that function before libtirpc's
@@ -56,8 +56,8 @@ void svc_rdma_unreg(SVCXPRT *x, rpcprog_t prog, rpcvers_t vers)
 static bool_t register_with_tirpc(SVCXPRT *x, u_long prog, u_long vers,
                                   dispatch_fn *dispatch, int protocol)
 {
-	/* libtirpc's function: the next in search order after the one at the end of
-	 * this file. */
+	/* libtirpc's function: the next one in search order after the function at the
+	 * end of this file. */
 	register_fn *tirpc = (register_fn *)dlsym(RTLD_NEXT, "svc_register");
 
 	if (tirpc)
@@ -97,8 +97,8 @@ bool_t svc_rdma_pmap_unset(u_long prog, u_long vers)
 }
 
 /* Weak in the static library, so that a program linked with a static libtirpc uses
- * libtirpc's function.  Not weak in the shared library, or the linker would prefer
- * libtirpc's function there. */
+ * libtirpc's function.  Not weak in the shared library, because the linker would then
+ * prefer libtirpc's function. */
 #ifdef RR_ARCHIVE
 __attribute__((weak))
 #endif

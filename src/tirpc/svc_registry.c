@@ -18,7 +18,7 @@ struct entry {
 };
 
 static struct {
-	pthread_mutex_t lock; /* guards every registry of the process */
+	pthread_mutex_t lock; /* guards all of the process's registries */
 	struct rr_list used;  /* registries that have programs */
 } all = {PTHREAD_MUTEX_INITIALIZER, {&all.used, &all.used}};
 

@@ -5,8 +5,8 @@
 #include "base/sized.h"
 
 /* Defaults.  A client chooses its server, so it accepts Replies of almost any size.  A
- * server must accept Calls from any host, so it keeps the transport's defaults, raised
- * only as far as a larger max_message_bytes requires. */
+ * server must accept Calls from any host, so it keeps the transport's defaults, and
+ * raises them only as far as a larger max_message_bytes requires. */
 enum {
 	CLIENT_MESSAGE_BYTES = 256 << 20,
 	SERVER_MESSAGE_BYTES = 4 << 20,

@@ -19,7 +19,8 @@ void *rr_xdr_item_alloc(size_t len)
 }
 
 /* Returns true if an item of @len octets may replace the memory at the k-th pointer:
- * the XDR routine has allocated that memory, and it is not larger than the item's. */
+ * the XDR routine has allocated that memory, and the item's memory is at least as
+ * large. */
 static bool is_replaceable(const struct rr_xdr_in *in, unsigned k, size_t len)
 {
 	char *old = *rr_xdr_slot(&in->items, k);
@@ -39,7 +40,7 @@ static void swap_item_memory(struct rr_xdr_in *in, unsigned k, void *base, size_
 	*slot = base;
 }
 
-/* Returns true if a routine has written to its memory after the item's octets. */
+/* Returns true if a routine has written to its memory beyond the item's octets. */
 static bool has_written_more(const struct rr_xdr_swap *s)
 {
 	size_t size = malloc_usable_size(s->old);
@@ -70,7 +71,7 @@ void rr_xdr_in_settle(struct rr_xdr_in *in)
 
 		if (!s->old)
 			continue;
-		/* If the pointer has changed, the item's memory is not ours to free. */
+		/* If the pointer has changed, the item's memory belongs to the user. */
 		if (*rr_xdr_slot(&in->items, k) == s->base && has_written_more(s))
 			undo_swap(in, k);
 		else
@@ -155,7 +156,7 @@ static bool take_from_item(struct rr_xdr_in *in, char *to, size_t len)
 /*
  * The static buffer into which libtirpc decodes XDR padding.  All threads share it, and
  * writing to it would be a data race.  So the streams do not write to it; nothing reads
- * it.  Its address is found by decoding an opaque of one octet.
+ * it.  The buffer's address is found by decoding an opaque of one octet.
  */
 static char *roundup;
 static pthread_once_t roundup_once = PTHREAD_ONCE_INIT;
@@ -195,7 +196,8 @@ static bool copy_from_pieces(struct rr_xdr_in *in, void *to, size_t len)
 		len -= n;
 		if (in->pos < p->len)
 			continue;
-		/* An item ends here.  Its padding was not sent. */
+		/* The piece ends here.  If the piece is an item, its padding was not
+		 * sent. */
 		if (p->item)
 			in->swallow = (unsigned)(-p->len & 3);
 		in->at++;
@@ -207,7 +209,7 @@ static bool copy_from_pieces(struct rr_xdr_in *in, void *to, size_t len)
 }
 
 /* Skips the next @len octets and returns their address.  Returns NULL if the current
- * piece is an item, or does not extend beyond these octets. */
+ * piece is an item, or if the piece does not extend beyond these octets. */
 static const char *skip_within(struct rr_xdr_in *in, size_t len)
 {
 	const struct rpcrdma_piece *p = &in->pieces[in->at];
@@ -221,7 +223,7 @@ static const char *skip_within(struct rr_xdr_in *in, size_t len)
 }
 
 /* Returns true if @to is memory that the user has provided for an item, and @len
- * exceeds its size according to the binding. */
+ * exceeds the item's maximum size in the binding. */
 static bool is_too_long(const struct rr_xdr_in *in, const char *to, size_t len)
 {
 	int k = find_item_slot(in, to);

@@ -46,8 +46,8 @@ static void add_reference(struct rr_xdr_out *o, const void *base, size_t len, bo
 }
 
 /* Adds a reference if the data is an item not yet encoded; otherwise returns false.
- * Any items that precede it and are not encoded either are empty.  They get zero-length
- * references, since items are matched by their order. */
+ * Earlier items that have not been encoded are empty; each gets a zero-length
+ * reference, because items are matched by their order. */
 static bool add_item_reference(struct rr_xdr_out *o, const char *p, size_t len)
 {
 	for (unsigned k = o->next_item; k < o->items.n; k++) {
@@ -73,7 +73,8 @@ static bool_t encode_bytes(XDR *x, const char *p, u_int len)
 	uint8_t *to;
 
 	if (o->swallow) {
-		/* XDR padding.  If an item is sent inline, the transport adds it. */
+		/* This is an item's XDR padding.  If the item is sent inline, the
+		 * transport adds the padding. */
 		if (len != o->swallow)
 			return FALSE;
 		o->swallow = 0;
