@@ -5,8 +5,8 @@
  * the client or listener that made it, and the program's structures may differ in size
  * (sized.h).
  */
-#ifndef RR_DRIVE_EXT_H
-#define RR_DRIVE_EXT_H
+#ifndef RR_LINK_CHANNEL_H
+#define RR_LINK_CHANNEL_H
 
 #include "conn/conn.h"
 #include <rpcrdma/extension.h>

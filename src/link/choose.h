@@ -14,8 +14,8 @@
  * numbers are separate.  InfiniBand and RoCE have their own port numbers.  iWARP
  * devices share port numbers with TCP, and are used only if their address is named.
  */
-#ifndef RR_DRIVE_CHOOSE_H
-#define RR_DRIVE_CHOOSE_H
+#ifndef RR_LINK_CHOOSE_H
+#define RR_LINK_CHOOSE_H
 
 #include <sys/socket.h>
 

@@ -3,8 +3,8 @@
  * Watches for the removal of RDMA devices, even while an engine has no connections,
  * because the kernel cannot remove a device that the provider keeps open.
  */
-#ifndef RR_DRIVE_DEVICES_H
-#define RR_DRIVE_DEVICES_H
+#ifndef RR_LINK_DEVICES_H
+#define RR_LINK_DEVICES_H
 
 #include "loop/engine.h"
 #include "prov/prov.h"

@@ -9,8 +9,8 @@
  * owner; rr_link_close or a loss ends the link.  Then ops->closed is called exactly
  * once, and the engine frees the link at the end of that iteration.
  */
-#ifndef RR_DRIVE_LINK_H
-#define RR_DRIVE_LINK_H
+#ifndef RR_LINK_LINK_H
+#define RR_LINK_LINK_H
 
 #include "conn/conn.h"
 #include "link/choose.h"

@@ -9,8 +9,8 @@
  * Invariants: a post reserves space for its completion, so that rr_ep_complete cannot
  * fail; only the first reason is kept; rr_ep_finish adds the last completion.
  */
-#ifndef RR_PROV_COMMON_EP_H
-#define RR_PROV_COMMON_EP_H
+#ifndef RR_PROV_COMMON_EP_COMMON_H
+#define RR_PROV_COMMON_EP_COMMON_H
 
 #include "base/ring.h"
 #include "prov/prov.h"

@@ -6,8 +6,8 @@
  * its option.  An unknown key, an empty option and a missing "=" are errors; a trailing
  * comma is not.  If a key is repeated, the last value is used.
  */
-#ifndef RR_PROV_COMMON_OPTS_H
-#define RR_PROV_COMMON_OPTS_H
+#ifndef RR_PROV_COMMON_PROV_OPTS_H
+#define RR_PROV_COMMON_PROV_OPTS_H
 
 #include "base/base.h"
 

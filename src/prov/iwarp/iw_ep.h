@@ -12,8 +12,8 @@
  * memory remains the caller's; the provider looks up the STag each time before it
  * accesses that memory.
  */
-#ifndef RR_PROV_IWARP_EP_H
-#define RR_PROV_IWARP_EP_H
+#ifndef RR_PROV_IWARP_IW_EP_H
+#define RR_PROV_IWARP_IW_EP_H
 
 #include "prov/common/ep_common.h"
 #include "prov/iwarp/ddp.h"

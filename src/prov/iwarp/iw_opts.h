@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The provider's option string; iwarp.h lists the keys. */
-#ifndef RR_PROV_IWARP_OPTS_H
-#define RR_PROV_IWARP_OPTS_H
+#ifndef RR_PROV_IWARP_IW_OPTS_H
+#define RR_PROV_IWARP_IW_OPTS_H
 
 #include "prov/common/prov_opts.h"
 

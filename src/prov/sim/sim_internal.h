@@ -6,8 +6,8 @@
  * queued and no event refers to it.  A dead op has been flushed: its events have no
  * effect.
  */
-#ifndef RR_PROV_SIM_INTERNAL_H
-#define RR_PROV_SIM_INTERNAL_H
+#ifndef RR_PROV_SIM_SIM_INTERNAL_H
+#define RR_PROV_SIM_SIM_INTERNAL_H
 
 #include "base/list.h"
 #include "prov/sim/sim.h"

@@ -3,8 +3,8 @@
  * Two queue pairs of one device, connected to each other, for self_test.c.  Calls
  * block, but not beyond the pair's deadline.
  */
-#ifndef RR_PROV_VERBS_TEST_H
-#define RR_PROV_VERBS_TEST_H
+#ifndef RR_PROV_VERBS_SELF_TEST_PAIR_H
+#define RR_PROV_VERBS_SELF_TEST_PAIR_H
 
 #include "prov/verbs/dl.h"
 

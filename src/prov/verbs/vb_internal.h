@@ -16,8 +16,8 @@
  * registration made for one operation is undone before the operation's completion is
  * added.  Windows are pooled until the endpoint is destroyed.
  */
-#ifndef RR_PROV_VERBS_INTERNAL_H
-#define RR_PROV_VERBS_INTERNAL_H
+#ifndef RR_PROV_VERBS_VB_INTERNAL_H
+#define RR_PROV_VERBS_VB_INTERNAL_H
 
 #include <pthread.h>
 #include <stdatomic.h>

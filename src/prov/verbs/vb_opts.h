@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The provider's option string; verbs.h lists the keys. */
-#ifndef RR_PROV_VERBS_OPTS_H
-#define RR_PROV_VERBS_OPTS_H
+#ifndef RR_PROV_VERBS_VB_OPTS_H
+#define RR_PROV_VERBS_VB_OPTS_H
 
 #include "prov/common/prov_opts.h"
 
