@@ -5,6 +5,7 @@
  * A listener at the IPv6 any address also accepts IPv4 connections, and is registered
  * under both netids.                                              [v2 §12]
  */
+#include "rpc/leftover_rdma.h"
 #include "rpc/listener.h"
 #include "rpcbind/rpcbind.h"
 #include "rpcbind/uaddr.h"
@@ -16,7 +17,8 @@ static unsigned list_programs(const struct rpcrdma_service *s,
 		ret[i] = (struct rr_rpcbind_program){
 		        .program = s->entries[i].program->program,
 		        .version = s->entries[i].program->version,
-		        .netid = rr_netid};
+		        .netid = rr_netid,
+		        .is_dead = rr_is_dead_over_rdma};
 	return s->count;
 }
 

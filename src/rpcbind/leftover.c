@@ -7,75 +7,22 @@
 #include <string.h>
 
 #include "rpcbind/addr.h"
+#include "rpcbind/uaddr.h"
 #include "loop/engine.h"
 
 enum { ASK_S = 2, MAX_ASKED = 16 };
 
-static socklen_t get_addr_len(const struct sockaddr *sa)
-{
-	return sa->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
-	                                 : sizeof(struct sockaddr_in);
-}
-
 /* -- over TCP -------------------------------------------------------------- */
 
-static bool is_dead_over_tcp(const struct rr_rpcb *r, const struct sockaddr *sa)
+bool rr_is_dead_over_tcp(const struct rr_rpcb *r, const struct sockaddr *sa)
 {
-	struct rr_rpcbind at = {.len = get_addr_len(sa),
+	struct rr_rpcbind at = {.len = rr_sockaddr_len(sa),
 	                        .deadline = rr_after(rr_engine_clock(), RR_SEC(ASK_S))};
 	int err;
 
 	memcpy(&at.addr, sa, at.len);
 	err = rr_rpcbind_null(&at, r->program, r->version);
 	return err == -ECONNREFUSED || err == -EPROTONOSUPPORT;
-}
-
-/* -- over RDMA ------------------------------------------------------------- */
-
-static int call_null(struct rpcrdma_conn *c, const struct rr_rpcb *r)
-{
-	struct rpcrdma_call_options o = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
-
-	o.program = r->program;
-	o.version = r->version;
-	o.timeout_ns = RR_SEC(ASK_S);
-	return rpcrdma_call_sync(c, &o, NULL, 0, NULL, 0);
-}
-
-static int ask_by_rdma(struct rpcrdma_engine *e, const struct rr_rpcb *r,
-                       const struct sockaddr *sa)
-{
-	struct rpcrdma_conn_options o = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
-	char host[NI_MAXHOST], service[NI_MAXSERV];
-	struct rpcrdma_conn *c;
-	int err;
-
-	o.no_reconnect = true;
-	if (getnameinfo(sa, get_addr_len(sa), host, sizeof(host), service,
-	                sizeof(service), NI_NUMERICHOST | NI_NUMERICSERV))
-		return -ENXIO;
-	err = rpcrdma_connect(e, host, service, &o, NULL, NULL, &c);
-	if (err)
-		return err;
-	err = call_null(c, r);
-	rpcrdma_conn_close(c);
-	while (!rpcrdma_engine_idle(e) && !rpcrdma_engine_process(e, 100))
-		; /* ends, since closing has a time limit */
-	return err;
-}
-
-/* Connects as clients would: through an RDMA device if one serves the address. */
-static bool is_dead_over_rdma(const struct rr_rpcb *r, const struct sockaddr *sa)
-{
-	struct rpcrdma_engine *e;
-	int status;
-
-	if (rpcrdma_engine_new(NULL, &e))
-		return false;
-	status = ask_by_rdma(e, r, sa);
-	rpcrdma_engine_free(e);
-	return status == -ECONNREFUSED || status == RPCRDMA_PROG_UNAVAIL ||
-	       status == RPCRDMA_PROG_MISMATCH;
 }
 
 /* -- at the any address ---------------------------------------------------- */
@@ -100,11 +47,9 @@ static void copy_port(struct sockaddr_storage *own, const struct sockaddr *sa)
 		        ((const struct sockaddr_in *)(const void *)sa)->sin_port;
 }
 
-typedef bool is_dead_fn(const struct rr_rpcb *, const struct sockaddr *);
-
 /* Returns true if the server is dead at each of this host's addresses.  Checks all of
  * them, because an RDMA device serves only some. */
-static bool is_dead_everywhere(is_dead_fn *dead, const struct rr_rpcb *r,
+static bool is_dead_everywhere(rr_is_dead_fn *dead, const struct rr_rpcb *r,
                                const struct sockaddr *sa)
 {
 	struct ifaddrs *list;
@@ -119,7 +64,7 @@ static bool is_dead_everywhere(is_dead_fn *dead, const struct rr_rpcb *r,
 		if (!i->ifa_addr || i->ifa_addr->sa_family != sa->sa_family ||
 		    !(i->ifa_flags & IFF_UP))
 			continue;
-		memcpy(&own, i->ifa_addr, get_addr_len(sa));
+		memcpy(&own, i->ifa_addr, rr_sockaddr_len(sa));
 		copy_port(&own, sa);
 		all = asked++ < MAX_ASKED && dead(r, (struct sockaddr *)&own);
 	}
@@ -127,10 +72,8 @@ static bool is_dead_everywhere(is_dead_fn *dead, const struct rr_rpcb *r,
 	return all && asked;
 }
 
-bool rr_is_leftover(const struct rr_rpcb *r, const struct sockaddr *sa)
+bool rr_is_leftover(rr_is_dead_fn *dead, const struct rr_rpcb *r,
+                    const struct sockaddr *sa)
 {
-	is_dead_fn *dead =
-	        strncmp(r->netid, "rdma", 4) ? is_dead_over_tcp : is_dead_over_rdma;
-
 	return is_unspecified(sa) ? is_dead_everywhere(dead, r, sa) : dead(r, sa);
 }

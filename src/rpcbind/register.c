@@ -123,7 +123,8 @@ static int replace_leftover(const struct registration *r, unsigned i)
 	int err = rr_rpcbind_lookup(r->at, &one,
 	                            r->places[i % r->n_places].addr.ss_family, &ss);
 
-	if (!err && !rr_is_leftover(&one, (const struct sockaddr *)&ss))
+	if (!err && !rr_is_leftover(r->programs[i / r->n_places].is_dead, &one,
+	                            (const struct sockaddr *)&ss))
 		return -EEXIST;
 	if (!err)
 		err = rr_rpcbind_unset(r->at, &one);
@@ -183,8 +184,10 @@ void rr_rpcbind_local(uint64_t timeout_ns, struct rr_rpcbind *ret)
 int rpcrdma_register_tcp(uint32_t program, uint32_t version,
                          const struct sockaddr *addr, uint64_t timeout_ns)
 {
-	const struct rr_rpcbind_program one = {
-	        .program = program, .version = version, .netid = rr_netid_tcp};
+	const struct rr_rpcbind_program one = {.program = program,
+	                                       .version = version,
+	                                       .netid = rr_netid_tcp,
+	                                       .is_dead = rr_is_dead_over_tcp};
 	struct rr_rpcbind b;
 
 	if (!addr)

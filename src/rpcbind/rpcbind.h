@@ -63,12 +63,16 @@ int rr_rpcbind_lookup(const struct rr_rpcbind *, const struct rr_rpcb *, int fam
 int rr_rpcbind_null(const struct rr_rpcbind *, uint32_t program,
                     uint32_t version) RR_MUST_CHECK;
 
+/* Returns true if no server of the program answers at the address; see leftover.h. */
+typedef bool rr_is_dead_fn(const struct rr_rpcb *, const struct sockaddr *);
+
 /* A program to register or to look up, with the netid for each address family. */
 struct rr_rpcbind_program {
 	uint32_t program, version;
 	const char *(*netid)(int family); /* rr_netid or rr_netid_tcp */
 	const char *exact_netid;          /* lookup: replaces @netid, or NULL */
 	bool any_version;                 /* lookup: as in struct rr_rpcb */
+	rr_is_dead_fn *is_dead; /* register: tests the address of another server */
 };
 /* Registers programs that are served at @addr.  If a program cannot be registered,
  * tries to unregister those registered before it.  Replaces the address of a dead

@@ -23,6 +23,12 @@ int rr_netid_family(const char *netid)
 	return len && netid[len - 1] == '6' ? AF_INET6 : AF_INET;
 }
 
+socklen_t rr_sockaddr_len(const struct sockaddr *sa)
+{
+	return sa->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+	                                 : sizeof(struct sockaddr_in);
+}
+
 uint16_t rr_sockaddr_port(const struct sockaddr *sa)
 {
 	if (sa->sa_family == AF_INET)

@@ -23,6 +23,8 @@ const char *rr_netid_tcp(int family);
 /* Returns the family of a netid's addresses: AF_INET6 if it ends in '6', else AF_INET.
  *                                                        [RFC 5665 §5.1.1] */
 int rr_netid_family(const char *netid);
+/* Returns the length of an IPv4 or IPv6 address structure. */
+socklen_t rr_sockaddr_len(const struct sockaddr *);
 /* Returns the port of an IPv4 or IPv6 address in host order; 0 for other families. */
 uint16_t rr_sockaddr_port(const struct sockaddr *);
 /* Encodes an address, without its scope id, which the format does not contain.  Returns

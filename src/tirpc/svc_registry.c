@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "rpc/leftover_rdma.h"
 #include "rpcbind/rpcbind.h"
 #include "rpcbind/uaddr.h"
 
@@ -68,8 +69,10 @@ static int add_program(struct rr_rpc_registry *r, uint32_t program, uint32_t ver
 		e = new = calloc(1, sizeof(*e));
 		if (!e)
 			return -ENOMEM;
-		e->one = (struct rr_rpcbind_program){
-		        .program = program, .version = version, .netid = rr_netid};
+		e->one = (struct rr_rpcbind_program){.program = program,
+		                                     .version = version,
+		                                     .netid = rr_netid,
+		                                     .is_dead = rr_is_dead_over_rdma};
 	}
 	rr_rpcbind_local(0, &b);
 	err = rr_register(&b, &e->one, 1, r->addr);

@@ -123,6 +123,18 @@ check_archive() {
 	rm -f "$have"
 }
 
+# archive "archives below": a function of the project that none of them has is a call upward,
+# which the #include of a public header can hide.
+check_upward() {
+	have=$(mktemp)
+	# shellcheck disable=SC2086
+	defined "$1" $2 >"$have"
+	nm -A -u "$1" 2>/dev/null | awk -v have="$have" '
+		BEGIN { while ((getline s < have) > 0) ok[s] = 1 }
+		$NF ~ /^(rr_|rpcrdma_)/ && !($NF in ok) { sub(/:[^:]*$/, "", $1); print $1 ": may not use " $NF }'
+	rm -f "$have"
+}
+
 sockets='^(socket|socketpair|connect|accept4?|bind|listen|shutdown|send|sendto|sendmsg|sendmmsg|recv|recvfrom|recvmsg|recvmmsg|read|readv|write|writev|close|ioctl|fcntl(64)?|poll|ppoll|select|epoll_[a-z0-9]+|[gs]etsockopt|getsockname|getpeername|getaddrinfo|syscall|io_uring_[a-z_]+)$'
 
 check_sockets() { # archive
@@ -150,6 +162,17 @@ if [ -n "$build" ]; then
 	check_archive "${a}_wire.a" "${a}_base.a" >>"$offences"
 	check_archive "${a}_conn.a" "${a}_base.a ${a}_wire.a" >>"$offences"
 	check_archive "${a}_pump.a" "${a}_base.a ${a}_conn.a" >>"$offences"
+	below=${a}_base.a
+	check_upward "${a}_oncrpc.a" "$below" >>"$offences"
+	check_upward "${a}_hostauth.a" "$below" >>"$offences"
+	check_upward "${a}_iwarp.a" "$below ${a}_prov_common.a" >>"$offences"
+	check_upward "${a}_verbs.a" "$below ${a}_prov_common.a" >>"$offences"
+	below="$below ${a}_oncrpc.a"
+	check_upward "${a}_loop.a" "$below" >>"$offences"
+	below="$below ${a}_loop.a"
+	check_upward "${a}_rpcbind.a" "$below" >>"$offences"
+	check_upward "${a}_gss.a" "$below" >>"$offences"
+	check_upward "${a}_link.a" "$below ${a}_wire.a ${a}_conn.a ${a}_prov_common.a ${a}_iwarp.a ${a}_verbs.a ${a}_hostauth.a" >>"$offences"
 	check_sockets "${a}_iwarp.a" >>"$offences"
 	check_rdma_core "${a}_verbs.a" >>"$offences"
 fi

@@ -82,6 +82,10 @@ archive conn doctored rr_prov_anything
 archive pump doctored clock_gettime
 archive pump doctored malloc
 archive iwarp doctored sendmsg
+archive loop doctored rpcrdma_connect
+archive link doctored rpcrdma_call
+archive rpcbind doctored rpcrdma_call_sync
+archive gss doctored rr_rpc_anything
 archive verbs doctored ibv_open_device
 archive verbs doctored rdma_connect
 archive verbs doctored dlopen

@@ -22,6 +22,7 @@
 #include "base/cursor.h"
 #include "loop/engine.h"
 #include "rpc/service.h"
+#include "rpcbind/leftover.h"
 #include "rpcbind/rpcbind.h"
 #include "rpcbind/uaddr.h"
 
@@ -297,7 +298,11 @@ static void expect_call(unsigned i, uint32_t version, uint32_t procedure,
 
 static const struct rpcrdma_program one = {PROGRAM, 1, NULL, 0};
 static const struct rr_rpcbind_program mount = {
-        .program = PROGRAM, .version = 1, .netid = rr_netid_tcp};
+        .program = PROGRAM,
+        .version = 1,
+        .netid = rr_netid_tcp,
+        .is_dead = rr_is_dead_over_tcp,
+};
 static const struct rr_rpcbind_program wanted = {
         .program = PROGRAM, .version = 1, .netid = rr_netid};
 static const struct rpcrdma_program two = {PROGRAM, 2, NULL, 0};

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Recognizes registrations of dead RDMA servers; see rpcbind/leftover.h. */
+#ifndef RR_RPC_LEFTOVER_RDMA_H
+#define RR_RPC_LEFTOVER_RDMA_H
+
+#include "rpcbind/rpcbind.h"
+
+/* Calls procedure NULL over RDMA, with an engine of its own. */
+rr_is_dead_fn rr_is_dead_over_rdma;
+
+#endif
