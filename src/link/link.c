@@ -561,8 +561,12 @@ void rr_link_close(struct rr_link *l, int status)
  * access to memory, and no operation completes. */
 static void cut_link(struct rr_link *l, int error)
 {
-	if (!rr_pump_lost(&l->pump))
+	if (!rr_pump_lost(&l->pump)) {
+		/* First, since epoll keeps a closed descriptor of which a child
+		 * process has a copy. */
+		rr_poller_del(&l->engine->poller, &l->source);
 		destroy_endpoint(l);
+	}
 	rr_pump_cut(&l->pump, error, l->engine->now);
 }
 

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -767,6 +768,51 @@ static void connections_beyond_the_limit_push_out_silent_ones(void **state)
 		close(fd[i]);
 }
 
+/* A child process keeps copies of the descriptors, so closing one does not take it out
+ * of the set that epoll watches.  Events of an evicted connection must not arrive. */
+static void connections_pushed_out_are_watched_no_more(void **state)
+{
+	struct rpcrdma_stats st;
+	struct wait x;
+	struct rpcrdma_call_options o = call_to(P_NULL, &x);
+	uint64_t end = now_ns() + 10000ull * MS;
+	int fd[12];
+	pid_t pid;
+
+	start();
+	assert_true(rpcrdma_engine_fd(w.engine) >= 0); /* by epoll, not poll */
+	assert_int_equal(run(&o, &x), 0);
+	for (unsigned i = 0; i < 7; i++)
+		fd[i] = raw_connect();
+	do {
+		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
+		rpcrdma_engine_get_stats(w.engine, &st, sizeof(st));
+	} while (st.connections_open < 9 && now_ns() < end);
+	assert_int_equal(st.connections_open, 9);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pause();
+		_exit(0);
+	}
+	for (unsigned i = 7; i < 12; i++)
+		fd[i] = raw_connect();
+	do {
+		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
+		rpcrdma_engine_get_stats(w.engine, &st, sizeof(st));
+	} while (st.connections_evicted < 5 && now_ns() < end);
+	assert_int_equal(st.connections_evicted, 5);
+	for (unsigned i = 0; i < 12; i++)
+		assert_int_equal(shutdown(fd[i], SHUT_WR), 0);
+	for (unsigned i = 0; i < 20; i++)
+		assert_int_equal(run(&o, &x), 0);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	for (unsigned i = 0; i < 12; i++)
+		close(fd[i]);
+}
+
 /* The handlers have a Call of each: none may go. */
 static void connections_with_calls_are_not_pushed_out(void **state)
 {
@@ -1265,6 +1311,7 @@ int main(void)
 	        TEST(strangers_do_not_disturb_the_others),
 	        TEST(killed_client_leaves_nothing_behind),
 	        TEST(connections_beyond_the_limit_push_out_silent_ones),
+	        TEST(connections_pushed_out_are_watched_no_more),
 	        TEST(connections_with_calls_are_not_pushed_out),
 	        TEST(addresses_can_have_a_limit),
 	        TEST(a_client_that_never_calls_is_not_kept),
