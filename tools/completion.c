@@ -60,8 +60,8 @@ static void print_names(const struct tool_option *o)
 		printf(" --%s", o->name);
 }
 
-/* Prints the pattern of a case: "cp -t"|"cp --suffix"|"cp --suffix=".  An
- * optional argument only follows "=". */
+/* Prints the pattern of a shell case: "cp -t"|"cp --suffix"|"cp --suffix=".  An
+ * optional argument can only follow "=". */
 static void print_pattern(const char *command, const struct tool_option *o)
 {
 	const char *bar = "";

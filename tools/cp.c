@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rpcrdma cp: decides which files are copied to which names.  client/copy*.c copy them,
- * client/cp_dst.c opens the destination.
+ * rpcrdma cp: decides which files are copied to which names.  client/copy*.c copies the
+ * files; client/cp_dst.c opens the destination.
  *
- * Sources and the destination are URLs, local paths or "-"; at least one of the two is
- * a URL.  cp makes one connection for each export that is named.
+ * Sources and the destination are URLs, local paths or "-"; a source or the destination
+ * must be a URL. cp makes one connection for each export.
  */
 #include "client/cp_dst.h"
 #include "client/json.h"
@@ -31,7 +31,7 @@ static struct server *find_server(const struct cp *c, const struct url *u)
 	return s;
 }
 
-/* Returns the client of the export in @u.  Connects to it if this is its first use. */
+/* Returns the client for the export in @u.  Connects if this is its first use. */
 static struct server *get_server(struct cp *c, struct url *u)
 {
 	struct server *s = find_server(c, u), *same;
@@ -93,8 +93,8 @@ static const char *choose_name(const struct cp *c, const char *last)
 	                                                                     : last;
 }
 
-/* Reports, with -T, a file that has no name in the destination.  Returns whether it
- * did. */
+/* If -T is given and a file would have no name in the destination, prints a message and
+ * returns true. */
 static bool lacks_name(struct cp *c, const char *name)
 {
 	if (name)
@@ -161,7 +161,7 @@ static int start_node(struct cp *c, struct nfs_client *client,
 	return 0;
 }
 
-/* Returns whether a symbolic link that is named as a source is followed. */
+/* Returns true if a symbolic link given as a source is followed. */
 static bool follows_source(const struct cp *c)
 {
 	if (c->never_follow)
@@ -333,7 +333,7 @@ static uint64_t get_known_size(char **v, int n)
 	return 0;
 }
 
-/* Reports a source that is named twice.  As in cp(1), that is not a failure. */
+/* Reports a source that is given twice.  As in cp(1), that is not a failure. */
 static bool report_repeated(char **v, int n)
 {
 	for (int i = 0; i < n; i++)
@@ -406,8 +406,8 @@ static int run_copy(struct cp *c, char **v, int n)
 		        c->common.json || !strcmp(v[n - 1], "-") ? stderr : stdout;
 	if (c->links && !(c->copy.links = copy_links_new()))
 		return TOOL_FAILED;
-	/* With numbered backups, a destination file that this run has made is backed
-	 * up. Otherwise a second copy to it is refused. */
+	/* With numbered backups, cp backs up a destination file that this run has made.
+	 * Otherwise cp refuses to copy another source to that file. */
 	made = n > 2 && c->copy.backup != COPY_NUMBERED;
 	if (made)
 		c->copy.made = copy_made_new();
@@ -424,8 +424,8 @@ static int run_copy(struct cp *c, char **v, int n)
 	return r ? TOOL_FAILED : TOOL_OK;
 }
 
-/* Reads the list of --preserve.  Each of mode, ownership and timestamps preserves all
- * three. */
+/* Reads the argument of --preserve.  Each word (mode, ownership, timestamps) selects
+ * all three. */
 static int take_preserve(void *to, const char *arg)
 {
 	struct cp *c = to;
@@ -474,8 +474,8 @@ static void settle_options(struct cp *c)
 		c->never_follow = false;
 }
 
-/* Refuses options that exclude each other.  Returns TOOL_OK, or prints a message and
- * returns the exit code. */
+/* Returns TOOL_OK, or prints a message and returns the exit code if options exclude
+ * each other. */
 static int check_cp_options(struct cp *c)
 {
 	if (c->no_target_dir && c->target) {

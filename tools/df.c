@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rpcrdma df: shows the free space of file systems of an NFS server. */
+/* rpcrdma df: shows the free space in an NFS server's file systems. */
 #include "client/json.h"
 #include "client/nfs.h"
 
@@ -40,7 +40,7 @@ static const char *format_amount(const struct df *d, uint64_t v)
 	return s;
 }
 
-/* Returns the used share of the usable space in percent, rounded up as by df(1). */
+/* Returns the percentage of the usable space that is used, rounded up as in df(1). */
 static const char *format_percent(uint64_t used, uint64_t avail)
 {
 	static char s[16];

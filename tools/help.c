@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prints --help of a subcommand from its table of options. */
+/* Prints a subcommand's --help text from its option table. */
 #include "tool.h"
 
 #include <string.h>
 
 enum { HELP_COLUMN = 26, HELP_WIDTH = 80 };
 
-/* Writes the names of an option and its argument, "-t, --target-directory DIR". */
+/* Writes an option's names and argument, such as "-t, --target-directory DIR". */
 static void format_names(const struct tool_option *o, char *buf, size_t size)
 {
 	size_t n = 0;
@@ -24,7 +24,7 @@ static void format_names(const struct tool_option *o, char *buf, size_t size)
 }
 
 /* Prints @text in lines from column @indent to HELP_WIDTH.  The cursor is at @column.
- * Two spaces after a sentence are kept. */
+ * Preserves two spaces after a sentence. */
 static void print_wrapped(const char *text, int column, int indent)
 {
 	int gap = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rpcrdma ls: lists a directory of an NFS server, sorted by the octets of names.  With
- * -U entries are printed as they arrive, with one page of READDIRPLUS in memory.
+ * rpcrdma ls: lists a directory on an NFS server, sorted by the octets of the names.
+ * With -U, prints entries as they arrive and keeps only one READDIRPLUS page in memory.
  */
 #include "client/attrs.h"
 #include "client/json.h"
@@ -24,9 +24,9 @@ struct ls {
 	struct nfs_options nfs;
 	bool all, longer, unsorted, itself, recursive, human, by_time, reverse, one;
 	unsigned
-	        headings; /* 0 = none are printed; otherwise 1 + the number printed so far */
+	        headings; /* 0 = no headings; otherwise 1 + the number printed so far */
 
-	struct nfs_client *client; /* of the current URL */
+	struct nfs_client *client; /* client for the current URL */
 	struct item **items;
 	size_t n_items, room;
 	int nlink_width, uid_width, gid_width, size_width;
@@ -272,7 +272,7 @@ static void print_export(const char *path, void *arg)
 	l->printed++;
 }
 
-/* Begins the output of a directory, or of a URL that is not listed as one. */
+/* Begins the output for a directory, or for a URL that is not listed as a directory. */
 static void begin_list(struct ls *l, const char *text)
 {
 	l->printed = 0;
@@ -297,7 +297,7 @@ static void end_list(const struct ls *l)
 static int list_tree(struct ls *l, const char *text, const struct nfs_fh *fh,
                      unsigned depth);
 
-/* Lists each directory in the kept items. */
+/* Lists each directory among the kept items. */
 static int list_below(struct ls *l, const char *text, unsigned depth)
 {
 	struct item **items = l->items;

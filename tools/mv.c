@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rpcrdma mv: renames within one export of an NFS server.  A rename that would need a
- * copy is refused, with the reason.
+ * rpcrdma mv: renames within one export of an NFS server.  If a rename would need a
+ * copy, refuses it and prints the reason.
  */
 #include "client/change.h"
 
@@ -19,7 +19,7 @@ struct mv {
 	struct nfs_client client;
 	struct url dst;
 	const char *dst_text;
-	struct nfs_fh dir; /* the directory that receives the names */
+	struct nfs_fh dir; /* the directory that receives the files */
 	uint64_t dir_fileid;
 	char name[NFS_NAME_MAX + 1]; /* "": sources keep their names */
 };
@@ -80,15 +80,14 @@ static int check_mv_export(struct mv *m, const char *text, struct url *u)
 	return url_rebase(u, m->client.export);
 }
 
-/* Returns the destination of @name for messages, on the heap. */
+/* Returns the path to which @name is renamed, for messages; on the heap. */
 static char *format_target(const struct mv *m, const char *name)
 {
 	return *m->name ? strdup(m->dst_text) : url_join(m->dst_text, name);
 }
 
-/* Decides whether an existing target is replaced.  Returns 0 to replace it, 1 to leave
- * it, or prints a message and returns a
- * negative value. */
+/* Decides whether to replace an existing target.  Returns 0 to replace it, 1 to leave
+ * it, or prints a message and returns a negative value. */
 static int judge_target(struct mv *m, const struct nfs_node *src, const fattr3 *old,
                         const char *from, const char *to)
 {

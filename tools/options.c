@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads options by a subcommand's table: the rows become the arrays of getopt_long(3),
- * and values go where the rows say.
+ * Reads options by a subcommand's table: the rows become the arrays for getopt_long(3),
+ * and each row says where its value is stored.
  */
 #include "tool.h"
 
@@ -26,7 +26,7 @@ int tool_take_provider(void *to, const char *arg)
 
 enum { LIMIT_BYTES = 32 };
 
-/* Formats @v in the form that the option accepts: a size in the largest unit that
+/* Formats @v in the form that the option accepts: a size is in the largest unit that
  * divides it. */
 static const char *limit_text(const struct tool_option *o, uint64_t v,
                               char text[LIMIT_BYTES])
@@ -58,7 +58,7 @@ static int refuse_number(const struct tool_option *o, const char *arg)
 	return -EINVAL;
 }
 
-/* Stores a number of the row's width if it is in the row's range. */
+/* Stores a number in the row's width if it is within the row's range. */
 static int store_number(const struct tool_option *o, void *to, const char *arg)
 {
 	uint64_t v;
@@ -74,7 +74,7 @@ static int store_number(const struct tool_option *o, void *to, const char *arg)
 	return 0;
 }
 
-/* Reports that @arg is not one of the row's choices, and lists these. */
+/* Reports that @arg is not one of the row's choices, and lists the choices. */
 static int refuse_choice(const struct tool_option *o, const char *arg)
 {
 	char list[128] = "";
@@ -177,7 +177,7 @@ static void add_row(struct getopt *g, const struct tool_option *o)
 	}
 }
 
-/* Returns the row of a value that getopt_long returned; NULL if no row has it. */
+/* Returns the row for a value from getopt_long, or NULL if no row has it. */
 static const struct tool_option *find_row(const struct tool_command *c, int value)
 {
 	if (value >= FIRST_VALUE)
@@ -192,7 +192,7 @@ static int parse_arguments(const struct getopt *g, char *values, int argc, char 
 {
 	int c;
 
-	argv[0] = (char *)tool_program(); /* getopt's messages begin with it */
+	argv[0] = (char *)tool_program(); /* getopt's messages begin with this name */
 	optind = 0;
 	while ((c = getopt_long(argc, argv, g->shorts, g->longs, NULL)) != -1) {
 		const struct tool_option *o = find_row(g->command, c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rpcrdma ping: makes NULL calls, one after the other, as ping(8) sends requests.  The
- * connection is made first and not measured.
+ * time to connect is not measured.
  */
 #include "client/connecting.h"
 #include "client/json.h"
@@ -20,7 +20,7 @@ struct ping {
 	struct loop loop;
 	struct link link;
 	struct url url;
-	uint64_t asked; /* the program that the user named, or NO_PROGRAM */
+	uint64_t asked; /* the program that the user gave, or NO_PROGRAM */
 	uint32_t program, version;
 	uint64_t count, interval_ns, timeout_ns; /* count 0: until a signal */
 	uint32_t sec;
@@ -30,13 +30,13 @@ struct ping {
 
 	uint64_t sent, received, sent_ns;
 	bool waiting,
-	        final_error; /* a call is in flight; further calls would fail, too */
+	        final_error; /* a call is in flight; further calls would fail too */
 	bool described;
 	double min_us, max_us, sum_us, sum2_us;
 };
 
-/* Describes the connection, at the first call of this function.  That follows the first
- * reply, because version 1 has no credits before it. */
+/* Describes the connection when called for the first time.  This is after the first
+ * reply, because in version 1 the credits are unknown before a reply. */
 static void describe_once(struct ping *p)
 {
 	if (p->common.verbose && !p->common.json && !p->described) {
@@ -127,7 +127,7 @@ static int ping_once_tcp(struct ping *p)
 	if (stat != RPC_SUCCESS) {
 		tool_error("%s", clnt_sperror(p->tcp, p->link.host));
 		p->final_error =
-		        stat != RPC_TIMEDOUT; /* a CLIENT of TCP does not reconnect */
+		        stat != RPC_TIMEDOUT; /* a TCP CLIENT does not reconnect */
 	} else {
 		describe_once(p);
 		count_answer(p, xid, (double)(tool_now_ns() - p->sent_ns) / 1000);
@@ -240,7 +240,7 @@ static void print_summary(const struct ping *p, uint64_t elapsed_ns)
 		       p->min_us / 1000, avg / 1000, p->max_us / 1000, mdev / 1000);
 }
 
-/* Returns the reason, as text, why the look-up of the port failed. */
+/* Returns the reason, as text, for a failed port look-up. */
 static const char *lookup_reason(int error)
 {
 	switch (error) {
@@ -265,7 +265,7 @@ static const char *lookup_reason(int error)
 	}
 }
 
-/* Asks rpcbind for the port.  Only NFS has a default one. */
+/* Asks rpcbind for the port.  Only NFS has a default port. */
 static int look_up_rdma_port(struct ping *p)
 {
 	char port[RPCRDMA_SERVICE_BYTES];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Quotes names for messages.  A server or a user may have chosen the octets of a name
- * to move a terminal's cursor or to look like another name.  The quoted form is that of
- * ls(1) and cp(1): printable characters that a shell reads as the same name.
+ * Quotes names for messages.  A server or a user may have chosen a name that moves a
+ * terminal's cursor or that looks like another name.  Names are quoted as in ls(1) and
+ * cp(1): as printable characters that a shell reads as the same name.
  */
 #include "tool.h"
 
@@ -54,7 +54,8 @@ static bool is_plain(const char *s)
 	return true;
 }
 
-/* Writes the escape of an unprintable octet within $'...'.  Returns the end of it. */
+/* Writes the escape sequence for an unprintable octet within $'...'.  Returns a pointer
+ * past the sequence. */
 static char *escape_octet(unsigned char octet, char *out)
 {
 	static const char letters[] = "abtnvfr"; /* escapes of octets 7 to 13 */
@@ -64,8 +65,8 @@ static char *escape_octet(unsigned char octet, char *out)
 	return out + sprintf(out, "\\%03o", (unsigned)octet);
 }
 
-/* Writes the quoted form of @s to @out, which has space for seven octets for each octet
- * of @s and three more. */
+/* Writes the quoted form of @s to @out, which has space for three octets and seven more
+ * for each octet of @s. */
 static void write_quoted(const char *s, char *out)
 {
 	bool escaped = false;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rpcrdma rm: removes files and, with -r, trees of an NFS server.
+ * rpcrdma rm: removes files and, with -r, directory trees on an NFS server.
  *
- * A tree is walked by handles, depth first, and never through a symbolic link.  A
- * directory is entered by the handle that LOOKUP returned, so that another file that
- * takes the directory's name meanwhile is not entered.  Some servers skip entries when
- * others are removed during a listing.  A directory that is not empty after its listing
- * is therefore listed again, as long as each listing removes an entry.
+ * rm walks a tree by handles, depth first, and never follows a symbolic link.  It
+ * enters a directory by the handle from LOOKUP, so that it cannot enter another file
+ * that has taken the directory's name.  Some servers skip entries when others are
+ * removed during a listing.  If a directory is not empty after a listing, rm therefore
+ * lists it again, as long as each listing removes an entry.
  */
 #include "client/change.h"
 
@@ -15,14 +15,14 @@
 #include <string.h>
 
 #define MAX_DEPTH  4096
-#define MAX_SWEEPS 64 /* listings of one directory, at most */
+#define MAX_SWEEPS 64 /* limit of listings of one directory */
 
 struct rm {
 	struct tool_common common;
 	struct nfs_options nfs;
 	bool recursive, force, ask;
 
-	struct nfs_client *client; /* of the current URL */
+	struct nfs_client *client; /* client for the current URL */
 	bool failed;
 };
 
@@ -36,7 +36,7 @@ static int report_removal(struct rm *m, const char *text, int r)
 	return r == -EINTR || r == -EHOSTUNREACH || r == -ETIMEDOUT ? r : 0;
 }
 
-/* Removes one name.  Returns whether it was removed; @ret gets the value of
+/* Removes one name.  Returns true if it was removed.  Sets @ret to the value of
  * report_removal. */
 static bool remove_one(struct rm *m, const struct nfs_fh *dir, const char *name,
                        bool is_dir, const char *text, int *ret)
@@ -79,7 +79,7 @@ static bool remove_entry(struct rm *m, const struct nfs_fh *dir, const char *nam
 	return remove_one(m, dir, name, false, text, ret);
 }
 
-/* Removes the entries of one listing.  Counts the removed and the remaining ones. */
+/* Removes the entries of one listing.  Counts the removed and the remaining entries. */
 static int sweep_dir(struct rm *m, const struct nfs_fh *fh, const char *text,
                      unsigned depth, unsigned *gone, unsigned *left)
 {
@@ -139,7 +139,7 @@ static bool remove_dir(struct rm *m, const struct nfs_fh *parent, const char *na
 	return !r;
 }
 
-/* If the target must not be removed, as by rm(1), prints a message and returns true. */
+/* If the target must not be removed, as in rm(1), prints a message and returns true. */
 static bool refuse_removal(const struct url *u, const struct nfs_node *node,
                            const char *text)
 {

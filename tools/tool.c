@@ -2,8 +2,8 @@
 /*
  * Shared by the subcommands: messages, numbers, the engine, progress.
  *
- * The only state is the subcommand's name and the form of messages, both set before the
- * subcommand runs, and whether writing to standard output failed.
+ * The only global state is the subcommand's name and the form of messages, which are
+ * set before the subcommand runs, and whether writing to standard output has failed.
  */
 #include "tool.h"
 
@@ -25,7 +25,7 @@ static char program[32] =
 static bool with_levels; /* messages begin with their severity */
 static struct {
 	bool deadly;       /* tool_finish ends the process with SIGPIPE */
-	bool failed, gone; /* a failure was reported; the reader closed the pipe */
+	bool failed, gone; /* a failure was reported; the pipe has no reader */
 } output;
 
 /* ---- Messages --------------------------------------------------------------- */
@@ -105,7 +105,8 @@ bool tool_ask(const char *act, const char *name)
 
 void tool_keep_sigpipe(void)
 {
-	/* If the parent process ignores SIGPIPE, EPIPE is reported like any error. */
+	/* If the parent process ignores SIGPIPE, EPIPE is reported like any other
+	 * error. */
 	output.deadly = signal(SIGPIPE, SIG_IGN) != SIG_IGN;
 }
 
@@ -282,8 +283,8 @@ static void write_trace(void *arg, const char *json)
 	fprintf(arg, "%s\n", json);
 }
 
-/* Returns whether a symbolic link may be followed.  Another user may have planted the
- * link in a directory that all can write to. */
+/* Returns true if a symbolic link may be followed.  Another user may have planted the
+ * link in a directory that everybody can write to. */
 static bool link_is_trusted(const char *path)
 {
 	struct stat st;

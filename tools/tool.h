@@ -33,8 +33,8 @@ extern const struct tool_command tool_nfsd, tool_cp, tool_ls, tool_cat, tool_sta
 /* Prints the file that makes bash(1) complete the command line of @commands. */
 void tool_print_completion(const struct tool_command *const *commands, size_t n);
 
-/* Returns the reason, with the remedy, why a provider cannot be used, or why the server
- * cannot listen on an address. */
+/* Returns why a provider cannot be used or why the server cannot listen on an address,
+ * with the remedy. */
 const char *tool_provider_reason(int error);
 
 /* Values of the options that every subcommand has (TOOL_COMMON_ROWS). */
@@ -55,32 +55,32 @@ struct tool_common {
 
 /* The kinds of options. */
 enum tool_kind {
-	TOOL_HEADING, /* not an option: the text is printed before the next rows */
-	TOOL_HELP,    /* prints the help; also "-h" unless another row has it */
+	TOOL_HEADING, /* not an option: text printed before the next rows */
+	TOOL_HELP,    /* prints the help; -h also does, unless another row has it */
 	TOOL_SET,     /* bool: true */
 	TOOL_CLEAR,   /* bool: false */
 	TOOL_COUNT,   /* unsigned: incremented */
 	/* with an argument: */
 	TOOL_TEXT,     /* const char * */
 	TOOL_NUMBER,   /* uint32_t or uint64_t, by width; in [low, high] */
-	TOOL_SIZE,     /* the same with a unit */
+	TOOL_SIZE,     /* a number with a unit */
 	TOOL_SECONDS,  /* uint64_t: nanoseconds */
-	TOOL_CHOICE,   /* unsigned or an enum: the index among the choices */
+	TOOL_CHOICE,   /* unsigned or an enum: index of the choice */
 	TOOL_TAKE,     /* calls the row's function, which returns 0, or prints a
 	                   message and returns -EINVAL */
-	TOOL_MAY_TAKE, /* the same; the argument is optional, NULL without it */
+	TOOL_MAY_TAKE, /* like TOOL_TAKE, with an optional argument; NULL if absent */
 };
 
 /*
- * A row of a subcommand's table of options.  Parsing, --help and completion use the
- * same rows; tests/docs/man.sh compares the manual page with --help.
+ * A row of a subcommand's option table.  Parsing, --help and completion use the same
+ * rows; tests/docs/man.sh compares the manual page with --help.
  */
 struct tool_option {
 	const char *name;    /* long; NULL: none */
-	const char *letters; /* short options, all with this meaning; NULL = none */
+	const char *letters; /* equivalent short options; NULL = none */
 	const char *arg;     /* name of the argument; NULL: the option has none */
 	const char *help;    /* wrapped when printed; '\n' begins a line */
-	const char *choices; /* arguments that completion offers, with spaces between */
+	const char *choices; /* arguments that completion offers, separated by spaces */
 	enum tool_kind kind;
 	size_t at; /* offset of the value in the subcommand's structure */
 	size_t width;
@@ -148,9 +148,9 @@ int tool_take_provider(void *to, const char *arg);
 
 enum { TOOL_GO_ON = -1 };
 
-/* Reads the command line by @command's rows into @values, the structure that the
- * rows refer to, of which @common is a member.  optind is then the first operand.
- * Returns TOOL_GO_ON, or the exit code after the help or a message was printed. */
+/* Reads the command line by @command's rows into @values, the structure that the rows
+ * refer to; @common is a member of it.  optind is then the first operand.  Returns
+ * TOOL_GO_ON, or the exit code after the help or a message was printed. */
 int tool_read_options(const struct tool_command *command, void *values,
                       struct tool_common *common, int argc, char **argv);
 /* Returns no_argument, required_argument or optional_argument, as in getopt_long(3). */
@@ -174,12 +174,12 @@ void tool_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 enum tool_level { TOOL_ERROR = 3, TOOL_WARNING = 4, TOOL_NOTICE = 5, TOOL_INFO = 6 };
 void tool_log(enum tool_level, const char *fmt, ...)
         __attribute__((format(printf, 2, 3)));
-/* Begins each message from now on with its severity, "<3>", as systemd's journal reads
- * it (sd-daemon(3)).  To be called before any thread starts. */
+/* Makes each message begin with its severity, such as "<3>", in the form that systemd's
+ * journal reads (sd-daemon(3)).  Must be called before any thread starts. */
 void tool_log_levels(void);
-/* Returns whether standard error is the journal.  [systemd.exec(5)] */
+/* Returns true if standard error is the journal.  [systemd.exec(5)] */
 bool tool_log_is_journal(void);
-/* Returns @name, quoted for a shell if one of its characters is special to a shell or
+/* Returns @name, quoted for a shell if it has a character that is special to a shell or
  * not printable.  The result is in a ring of four buffers.  Every name in a message
  * must pass through this function. */
 const char *tool_quote(const char *name);
@@ -190,15 +190,15 @@ void tool_cannot(const char *act, const char *name, const char *reason);
 /* Returns the length in octets of the UTF-8 character at @s, or 0 if it is malformed.
  */
 unsigned tool_utf8(const char *s);
-/* Ignores SIGPIPE, so that writing to a closed pipe fails with EPIPE.  To be called
+/* Ignores SIGPIPE, so that writing to a closed pipe fails with EPIPE.  Must be called
  * first in main. */
 void tool_keep_sigpipe(void);
-/* Asks "rpcrdma cp: overwrite '@name'? " on standard error, for @act "overwrite".
- * Returns whether the answer on standard input begins with y. */
+/* Asks on standard error, for @act "overwrite": "rpcrdma cp: overwrite '@name'? ".
+ * Returns true if the answer on standard input begins with y. */
 bool tool_ask(const char *act, const char *name);
-/* Reports that writing to @name (NULL: standard output) failed with errno.  EPIPE is
- * not reported: SIGPIPE ends the process in tool_finish, as it ends other programs.
- * Returns TOOL_REPORTED, which stands for an error that needs no further message. */
+/* Reports that writing to @name (NULL: standard output) failed with errno.  Does not
+ * report EPIPE: SIGPIPE ends the process in tool_finish, as it ends other programs.
+ * Returns TOOL_REPORTED, which means that the error needs no further message. */
 enum { TOOL_REPORTED = -4095 };
 int tool_output_failed(const char *name);
 /* Flushes standard output.  Returns the exit code: @code, or TOOL_FAILED if writing
@@ -219,12 +219,12 @@ const char *tool_human(uint64_t bytes);
 /* Returns a size as `ls -h` prints it, "1.2K", rounded up; in a static ring of
  * buffers. */
 const char *tool_human_short(uint64_t bytes);
-/* Creates or truncates a file for writing.  Follows a symbolic link only if the caller
- * or root owns it.  Returns NULL and sets errno on failure. */
+/* Creates or truncates a file for writing.  Follows a symbolic link only if the user or
+ * root owns it.  Returns NULL and sets errno on failure. */
 FILE *tool_create(const char *path);
 
-/* Progress on standard error: a bar on a terminal, elsewhere a line every second.
- * Nothing is printed in the first second, and nothing at all if @quiet. */
+/* Progress on standard error: a bar on a terminal, otherwise a line every second.
+ * Prints nothing in the first second, and nothing at all if @quiet. */
 struct tool_progress {
 	const char *what;
 	uint64_t total, done; /* octets; total 0 = unknown */

@@ -607,8 +607,8 @@ RPCRDMA_API int rpcrdma_service_add(struct rpcrdma_service *,
  *     until the library calls @release with @ret_token, once: when the reply has been
  *     sent, or the connection is gone.  rpcrdma_request_place_token returns the token
  *     to the handler;
- *   returns 0 to have the items read into the library's memory; returns a negative
- *   errno to have the Call answered with RPCRDMA_SYSTEM_ERR; nothing
+ *   returns 0 to have the items read into the library's memory;
+ *   returns a negative errno to have the Call answered with RPCRDMA_SYSTEM_ERR; nothing
  *     is read.
  * A Call whose items were placed might not reach the handler: its connection may be
  * lost, or the reply cache may answer it.  @place is called again for a repeated Call.
@@ -769,8 +769,9 @@ RPCRDMA_API int rpcrdma_request_error(struct rpcrdma_request *, int status,
  * such an object uses is not closed for being idle, and outlives the object; it ends
  * when its client vanishes, see keepalive_ns.  A handler may wait for such a call
  * before it answers its request.  rpcrdma_conn_get_stats returns the counters of the
- * connection that the object uses now. Returns -EINVAL if a client received the
- * request, or -ENOTCONN if its connection is closed or closing. */
+ * connection that the object uses now.  Returns -EINVAL if a client received the
+ * request, or -ENOTCONN if its connection is closed or closing.
+ */
 RPCRDMA_API int rpcrdma_request_reverse(struct rpcrdma_request *, uint64_t retry_ns,
                                         struct rpcrdma_conn **ret);
 /* Moves @conn to the connection that this request arrived on, after its client has
