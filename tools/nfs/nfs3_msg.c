@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * XDR in memory for the NFS server and the NFS client tools; contracts in nfs3_msg.h.
- * rpcgen makes the code for structures.  This file adds names with limits, items,
- * lists, and checks of exact lengths.
+ * rpcgen generates the code for structures.  This file adds names with limits, items,
+ * lists, and checks that all octets are used.
  */
 #include "nfs3_msg.h"
 #include <errno.h>
@@ -17,8 +17,8 @@ int nfs3_encode(void *buf, size_t size, xdrproc_t proc, const void *obj)
 	if (size > INT32_MAX)
 		size = INT32_MAX;
 	xdrmem_create(&x, buf, (u_int)size, XDR_ENCODE);
-	/* Encoding does not change the object, but XDR functions have one type for both
-	 * directions. */
+	/* Encoding does not change the object; the cast is needed because XDR functions
+	 * have one type for encoding and decoding. */
 	if (!proc(&x, (void *)(uintptr_t)obj))
 		return -EMSGSIZE;
 	return (int)xdr_getpos(&x);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Encodes and decodes the NFS and MOUNT structures of rpcgen, to and from pieces of the
- * payload.
+ * Encodes and decodes the NFS and MOUNT structures that rpcgen defines, as pieces of
+ * the payload.
  *
- * To send, nfs3_encode() makes a piece of XDR.  If the message ends with a DDP-eligible
- * item, the structure ends with the item's length, and a second piece { item, length,
- * true } follows.
+ * To send, nfs3_encode() encodes a structure, which becomes one piece.  If the message
+ * ends with a DDP-eligible item, the structure ends with the item's length, and the
+ * caller adds a second piece { item, length, true }.
  *
- * To receive, nfs3_decode() reads the structure from the front of the octets and
- * returns the number of octets used.  nfs3_args_item() or nfs3_result_item() then finds
- * the item, in a separate piece or inline after its length.
+ * To receive, nfs3_decode() decodes the structure at the front of the octets and
+ * returns the number of octets used. nfs3_args_item() or nfs3_result_item() then finds
+ * the item, which is in a separate piece or inline after its length.
  *
- * nfs3_decode() allocates names and handles, whose sizes the .x files limit.
- * nfs3_free() frees them and zeroes the structure.  After a failed decode there is
- * nothing to free.
+ * nfs3_decode() allocates memory for names and handles, whose sizes are limited in the
+ * .x files. nfs3_free() frees them and zeroes the structure.  After a failed decode
+ * there is nothing to free.
  */
 #ifndef RPCRDMA_NFS3_MSG_H
 #define RPCRDMA_NFS3_MSG_H
@@ -23,12 +23,12 @@
 #include "nfs3.h"
 #include "mount3.h"
 
-/* Enough octets for any arguments or results, which may have two handles, two names and
- * attributes.  Does not include items and the lists of READDIR, READDIRPLUS, DUMP and
- * EXPORT. */
+/* Buffer size that is enough for any arguments or results, even with two handles, two
+ * names and attributes; but not for items and the lists in the results of READDIR,
+ * READDIRPLUS, DUMP and EXPORT. */
 #define NFS3_MSG_BYTES 9216
-/* Enough octets for any results without items and lists, because results have no names.
- * Use it as reply_bytes in struct rpcrdma_call_options. */
+/* Buffer size that is enough for any results without items and lists; results contain
+ * no names.  Use this as reply_bytes in struct rpcrdma_call_options. */
 #define NFS3_RESULT_BYTES 512
 
 /* Encodes @obj.  Returns the number of octets written, or -EMSGSIZE. */
@@ -39,7 +39,8 @@ int nfs3_decode(const void *buf, size_t len, xdrproc_t proc, void *obj,
                 size_t obj_size);
 void nfs3_free(xdrproc_t proc, void *obj, size_t obj_size);
 
-/* The same functions with casts and size: NFS3_DECODE(p, n, GETATTR3args, &args). */
+/* The same functions, with the casts and the size for a type, as in NFS3_DECODE(p, n,
+ * GETATTR3args, &args). */
 #define NFS3_ENCODE(buf, size, type, obj)                                              \
 	nfs3_encode(buf, size, (xdrproc_t)(void (*)(void))xdr_##type,                  \
 	            (const type *){obj})
@@ -50,16 +51,17 @@ void nfs3_free(xdrproc_t proc, void *obj, size_t obj_size);
 	nfs3_free((xdrproc_t)(void (*)(void))xdr_##type, (type *){obj}, sizeof(type))
 
 /*
- * Returns in @ret the octets of a server's arguments that precede any item: the first
- * piece.  Returns false if there are no pieces or the first piece is an item.
+ * Stores in @ret the first piece of the arguments that a server received, which
+ * precedes any item.  Returns false if there are no pieces or the first piece is an
+ * item.
  */
 bool nfs3_args_head(const struct rpcrdma_piece *args, unsigned n_args, const void **ret,
                     size_t *ret_len);
 /*
  * Finds the item of @item_len octets after the first @used octets of the arguments.
- * The item is inline with padding, or in a separate piece, whose length must agree with
- * or without XDR padding.  Returns 0 or -EBADMSG.  Even if @item_len is 0, *ret is not
- * NULL.
+ * The item is inline with padding, or in a separate piece, whose length must be
+ * @item_len, with or without XDR padding.  Returns 0 or -EBADMSG.  On success *ret is
+ * not NULL, even if @item_len is 0.
  */
 int nfs3_args_item(const struct rpcrdma_piece *args, unsigned n_args, size_t used,
                    uint32_t item_len, const void **ret);
@@ -79,8 +81,8 @@ int nfs3_result_item(const struct rpcrdma_reply *reply, size_t used,
 
 /*
  * Decodes the next element of a list { TRUE, element }*, FALSE, as in the results of
- * READDIR, READDIRPLUS, DUMP and EXPORT.  Returns 1 and an element in @obj, which the
- * caller must free; 0 at the end of the list; or -EBADMSG.  Advances *pos, to at most
+ * READDIR, READDIRPLUS, DUMP and EXPORT.  Returns 1 with an element in @obj, which the
+ * caller must free, 0 at the end of the list, or -EBADMSG.  Advances *pos, to at most
  * @len.
  */
 int nfs3_list_next(const void *buf, size_t len, size_t *pos, xdrproc_t proc, void *obj,
@@ -95,7 +97,7 @@ void *nfs3_put_u32(void *to, uint32_t v);
 
 /* Returns the name of a status, such as "NFS3ERR_NOENT", as a static string. */
 const char *nfs3_strstat(nfsstat3 status);
-/* Returns the positive errno for a status. */
+/* Returns the positive errno that corresponds to a status. */
 int nfs3_errno(nfsstat3 status);
 
 #endif

@@ -13,7 +13,7 @@
 void access_init(struct access *a)
 {
 	pthread_mutex_init(&a->lock, NULL);
-	a->generation = 1; /* differs from the generation of unused slots, 0 */
+	a->generation = 1; /* unused slots have generation 0 */
 }
 
 void access_fini(struct access *a)
@@ -33,7 +33,7 @@ static struct access_slot *find_access_slot(struct nfsd *d, const struct export 
 	                        ACCESS_SLOTS];
 }
 
-/* Fills the slot for @peer.  The caller holds the lock. */
+/* Fills the slot with what @peer may do.  The caller holds the lock. */
 static void look_up_grant(struct nfsd *d, const struct export *ex,
                           const struct sockaddr_storage *peer, struct access_slot *s)
 {

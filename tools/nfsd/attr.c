@@ -144,7 +144,7 @@ int attr_check(const sattr3 *a)
 	t = &a->mtime.set_mtime_u.mtime;
 	if (a->mtime.set_it == SET_TO_CLIENT_TIME && t->nseconds > 999999999)
 		return -EINVAL;
-	/* To the kernel, this ID means "no change". */
+	/* The kernel takes this ID to mean "no change". */
 	if (a->uid.set_it && a->uid.set_uid3_u.uid == UINT32_MAX)
 		return -EINVAL;
 	if (a->gid.set_it && a->gid.set_gid3_u.gid == UINT32_MAX)

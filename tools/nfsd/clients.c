@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A client in a list: what "192.0.2.0/24(rw,no_root_squash)" means, and which peers
- * match it.  All addresses are kept as IPv6, IPv4 addresses as IPv4-mapped, so that one
- * rule serves listeners of both families.  ::/0 matches no IPv4 peer.
+ * match it.  All addresses are stored as IPv6 addresses (IPv4 addresses in IPv4-mapped
+ * form), so that one rule applies to listeners of both families.  ::/0 matches no IPv4
+ * peer.
  *
  * Names are looked up when the list is loaded, not when a client connects: a look-up
  * may take seconds, and the engine's thread cannot wait that long.
@@ -67,7 +68,8 @@ static bool parse_address(const char *s, struct in6_addr *ret)
 	return true;
 }
 
-/* Returns the number of bits in a mask such as "24" or "255.255.255.0", or -1. */
+/* Returns the number of network bits in a mask such as "24" or "255.255.255.0", or -1
+ * if the mask is malformed. */
 static int parse_mask(const char *s, bool v4)
 {
 	struct in_addr mask;
@@ -234,8 +236,8 @@ static bool set_flag(const char *option, struct grant *g)
 	        {"no_all_squash", &g->squash.all, false},
 	        {"secure", &g->low_ports, true},
 	        {"insecure", &g->low_ports, false},
-	        /* Accepted without effect, because many files have these options and
-	         * the server always works this way. */
+	        /* These options are accepted but have no effect: many files contain
+	         * them, and the server always behaves this way. */
 	        {"sync", NULL, false},
 	        {"no_subtree_check", NULL, false},
 	};
@@ -310,7 +312,7 @@ void clients_free(struct clients *l)
 	*l = (struct clients){0};
 }
 
-/* Parses "CLIENT(OPTIONS)" in c->text, and shortens c->text to "CLIENT". */
+/* Parses the string "CLIENT(OPTIONS)" in c->text, and truncates c->text to "CLIENT". */
 static int parse_client(struct export_client *c, char *reason)
 {
 	char *open = strchr(c->text, '('), *end = c->text + strlen(c->text);

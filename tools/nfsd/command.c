@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The command line of `rpcrdma nfsd`: its options, their help, and the options that
- * exclude each other.  For a wrong option, prints one sentence on standard error; the
- * exit code is 2.
+ * cannot be combined.  If an option is wrong, the program prints one sentence on
+ * standard error and exits with 2.
  */
 #include "daemon.h"
 #include <ctype.h>
@@ -19,8 +19,8 @@ static int take_export_option(void *to, const char *arg)
 	return export_add(to, arg);
 }
 
-/* Returns true if the text after the address is not a port.  Host and service names are
- * resolved later. */
+/* Returns true if the address is followed by text that is not a port.  Host and service
+ * names are resolved later. */
 static bool has_wrong_port(const char *address)
 {
 	const char *port = strrchr(address, ':');
@@ -124,7 +124,7 @@ static bool clients_want_kerberos(const struct clients *l)
 	return false;
 }
 
-/* Returns true if any list of clients, or the default list of flavors, has a Kerberos
+/* Returns true if a client list or the default flavor list contains a Kerberos
  * flavor. */
 static bool wants_kerberos(const struct daemon *s)
 {
@@ -138,8 +138,8 @@ static bool wants_kerberos(const struct daemon *s)
 	return wants;
 }
 
-/* Sets the clients of each export, from the command line and the exports file.  Returns
- * TOOL_GO_ON, or the exit code. */
+/* Sets each export's clients from the command line and the exports file.  Returns
+ * TOOL_GO_ON to continue, or the exit code. */
 static int take_lists(struct daemon *s)
 {
 	struct nfsd *d = &s->nfsd;
@@ -166,8 +166,8 @@ static int take_lists(struct daemon *s)
 	return TOOL_GO_ON;
 }
 
-/* Chooses the default address to listen on.  Without any restriction of clients, the
- * server listens on this host's loopback address only. */
+/* Chooses the default address to listen on.  If access is not restricted to certain
+ * clients, the server listens on the loopback address only. */
 static void choose_addresses(struct daemon *s)
 {
 	bool restricted = !s->nfsd.n_exports || s->n_clients ||

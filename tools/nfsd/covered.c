@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Returns the inode number of the entry @name in the directory @dir, or 0.  The thread
- * must act as the server. */
+/* Returns the inode number of the entry @name in the directory @dir, or 0.  The calling
+ * thread must be running with the server's own identity, not a client's. */
 static uint64_t find_listed_number(int dir, const char *name)
 {
 	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -35,8 +35,8 @@ static uint64_t find_listed_number(int dir, const char *name)
 	return ino;
 }
 
-/* Returns a number for a mount point whose parent directory the server cannot read.
- * Bit 63 is set, because hardly any file has so high a number. */
+/* Returns an inode number for a mount point whose parent directory the server cannot
+ * read.  Bit 63 is set, because real inode numbers are hardly ever that high. */
 static uint64_t make_place_number(uint64_t place)
 {
 	return place | 1ull << 63;

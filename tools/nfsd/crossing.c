@@ -2,9 +2,9 @@
 /*
  * Mounted file systems that are served with the export above them; see crossing.h.
  *
- * The first request for a mount makes its record from the mount table alone.  Workers
- * of the mounted file system open and close the record's descriptors.  Open descriptors
- * do not change while anyone has a reference to the record.
+ * The first request that reaches a mount creates a record for it from the mount table
+ * alone.  The mounted file system's workers open and close the record's descriptors.
+ * Once open, the descriptors stay the same while anyone has a reference to the record.
  */
 #include "nfsd.h"
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-enum { IDLE_SECONDS = 1 /* idle time after which a record is closed */ };
+enum { IDLE_SECONDS = 1 /* idle time after which a record's descriptors are closed */ };
 
 void crossings_init(struct crossings *c)
 {
@@ -66,7 +66,7 @@ void export_put(struct nfsd *d, struct export *ex)
 
 /* -- places ---------------------------------------------------------------- */
 
-/* Writes the path of the open descriptor @fd, from this process's root, to @ret.
+/* Writes to @ret the path at which @fd is open, as seen from this process's root.
  * Returns 0 or a negative errno. */
 static int read_fd_path(int fd, char *ret, size_t size)
 {
@@ -92,8 +92,8 @@ static const char *strip_top_path(const char *root, const char *path)
 	                                                                : NULL;
 }
 
-/* Returns true if @l is mounted on the mount @id, directly or by way of other
- * mounts. */
+/* Returns true if @l is mounted below the mount @id, directly or on other mounts that
+ * are. */
 static bool is_mounted_below(const struct mount_table *m, const struct mount_line *l,
                              uint64_t id)
 {
@@ -111,8 +111,8 @@ static uint64_t digest_place(const struct nfsd *d, const struct export *ex,
 	return export_digest(d, "mount point\n%" PRIx64 "\n%s", ex->fsid, place);
 }
 
-/* Returns the fsid of a mounted file system.  It stays the same after a restart, and is
- * different for another file system mounted at the same place. */
+/* Returns the fsid of a mounted file system.  The fsid survives restarts, and changes
+ * if a different file system is mounted at the same place. */
 static uint64_t digest_mount(const struct nfsd *d, const struct export *top,
                              const char *place, const struct mount_line *l)
 {
@@ -129,7 +129,7 @@ static uint64_t digest_source(const struct nfsd *d, const struct mount_line *l)
 }
 
 /* Returns true if the record's mount still exists.  The kernel reuses mount IDs, so the
- * source must match, too. */
+ * source is compared as well. */
 static bool is_mounted(const struct nfsd *d, const struct export *ex)
 {
 	const struct mount_line *l = mount_table_find(&d->crossings.mounts, ex->mnt_id);
@@ -137,8 +137,8 @@ static bool is_mounted(const struct nfsd *d, const struct export *ex)
 	return l && (!ex->source || ex->source == digest_source(d, l));
 }
 
-/* Reads the table if it has changed, and retires records whose mount or export is
- * gone. */
+/* Reads the table again if it has changed, and retires each record whose mount or
+ * export no longer exists. */
 static void refresh_records(struct nfsd *d)
 {
 	struct crossings *c = &d->crossings;
@@ -224,7 +224,7 @@ static bool is_wanted(const struct export *top, const struct mount_line *l)
 	return top->live && top->crossmnt;
 }
 
-/* Returns the record of @l, and makes it if necessary.  Returns NULL if @l is not
+/* Returns the record for @l, creating it if necessary.  Returns NULL if @l is not
  * served. */
 static struct export *get_record(struct nfsd *d, struct export *top, const char *place,
                                  const struct mount_line *l)
@@ -297,7 +297,7 @@ static int find_mounted(struct nfsd *d, struct export *ex, const char *path,
 
 	refresh_records(d);
 	l = mount_table_at(&d->crossings.mounts, ex->mnt_id, path);
-	if (!l && !subvolume) { /* a directory above may have been renamed */
+	if (!l && !subvolume) { /* a parent directory may have been renamed */
 		d->crossings.mounts.known = false;
 		refresh_records(d);
 		l = mount_table_at(&d->crossings.mounts, ex->mnt_id, path);
@@ -350,7 +350,8 @@ void crossing_learn(struct nfsd *d, uint64_t id, uint64_t covered)
 	pthread_mutex_unlock(&d->crossings.lock);
 }
 
-/* Finds a mount below @top whose number in handles is @id and which has no record. */
+/* Searches the mount table for a mount below @top that has no record yet and whose
+ * number in handles is @id.  Creates its record. */
 static struct export *search_mount_table(struct nfsd *d, struct export *top,
                                          uint32_t id)
 {
@@ -429,8 +430,8 @@ static bool can_serve(struct nfsd *d, const struct export *top, const char *plac
 	return find_record(d, top, place, id) || count_records(d, top) < CROSSINGS_MAX;
 }
 
-/* Returns the path of the mount point @place if it is shown as an empty directory, else
- * NULL.  The caller holds the lock. */
+/* Returns the path of the mount point @place if clients see that mount point as an
+ * empty directory, otherwise NULL.  The caller holds the lock. */
 static const char *find_covered_path(struct nfsd *d, struct export *ex,
                                      const char *root, uint64_t place)
 {
@@ -447,7 +448,8 @@ static const char *find_covered_path(struct nfsd *d, struct export *ex,
 		if (!path || digest_place(d, ex, path) != place)
 			continue;
 		l = mount_table_at(&c->mounts, ex->mnt_id, c->mounts.all[i].path);
-		/* The file system may be served by now. */
+		/* In the meantime, the server may have begun to serve this file
+		 * system. */
 		return is_wanted(top, l) && can_serve(d, top, path, l->id) ? NULL
 		                                                           : path;
 	}
@@ -487,8 +489,8 @@ int crossing_covers(struct nfsd *d, struct export *ex, uint64_t place, char *ret
 
 /* -- descriptors ----------------------------------------------------------- */
 
-/* Returns a digest that distinguishes a file system from one that was mounted at the
- * same place before, for handles without a generation. */
+/* Returns a digest that differs from that of a file system mounted earlier at the same
+ * place.  WALK handles need it because they have no generation number. */
 static uint16_t make_mark(struct nfsd *d, int fd, const struct statx *root)
 {
 	struct {
@@ -501,8 +503,8 @@ static uint16_t make_mark(struct nfsd *d, int fd, const struct statx *root)
 	return (uint16_t)rr_siphash_once(d->key, &key, sizeof(key));
 }
 
-/* Opens the root, which may hang.  Other threads that need the root wait for
- * open_lock. */
+/* Opens the record's root directory.  Opening may hang; meanwhile, open_lock keeps
+ * other threads that need the root waiting. */
 static int open_root(struct nfsd *d, struct export *ex)
 {
 	struct statx st;
@@ -512,11 +514,11 @@ static int open_root(struct nfsd *d, struct export *ex)
 	if (fd < 0)
 		return fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP ? -ESTALE : fd;
 	if (mount_id_of(fd, &id) || id != ex->mnt_id)
-		e = -ESTALE; /* something was mounted over it, or it was moved */
+		e = -ESTALE; /* another mount covers this one, or it was moved */
 	if (!e)
 		e = statx_fd(fd, "", &st);
 	if (!e && !S_ISDIR(st.stx_mode))
-		e = -EACCES; /* a file that is mounted on a file */
+		e = -EACCES; /* a regular file is mounted on another file */
 	if (e) {
 		close(fd);
 		return e;
@@ -535,8 +537,9 @@ static void close_root(struct export *ex)
 	ex->root_fd = ex->mount_fd = -1;
 }
 
-/* Retires a record that is not at its path in the table, because a directory above was
- * renamed, which the kernel does not report.  The next request makes another record. */
+/* Retires a record whose mount is no longer at the recorded path: a parent directory
+ * was renamed, and the kernel does not report that.  The next request creates a new
+ * record. */
 static void retire_record(struct nfsd *d, struct export *ex)
 {
 	pthread_mutex_lock(&d->crossings.lock);
@@ -562,7 +565,8 @@ int crossing_open(struct nfsd *d, struct export *ex)
 	return e;
 }
 
-/* Descriptors or a record that a worker closes, because closing may sleep. */
+/* A job that closes a record's descriptors or frees a record.  A worker runs it,
+ * because closing may sleep. */
 struct remains {
 	struct worker_job job; /* first member */
 	struct export *ex;     /* record to free; NULL = close the descriptors only */
@@ -583,9 +587,9 @@ static void close_remains(struct worker_job *job)
 	free(r);
 }
 
-/* Has a worker of the record's file system close the descriptors of an unused record,
- * or free it if it is retired.  Returns false if there is no memory or no thread.  The
- * caller holds the lock. */
+/* Has a worker of the record's file system close an unused record's descriptors, or
+ * free the record if it is retired.  Returns false if memory or threads are lacking.
+ * The caller holds the lock. */
 static bool queue_remains(struct export *ex)
 {
 	struct remains *r = malloc(sizeof(*r));

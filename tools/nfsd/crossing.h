@@ -10,24 +10,25 @@
  * system, and the mount table identifies the file system.  With crossmnt the file
  * system gets its own `struct export` (a record), with the name and the clients of the
  * export above it.  So it has its own fsid, handles, walk table, queue and workers, and
- * RENAME or LINK between the two returns XDEV.  LOOKUP and MNT reach the mounted file
- * system in two steps: a worker of the directory's file system finds the record, and a
- * worker of the mounted file system opens it.  The record's number in handles is a
- * digest of its path, type and source, by which the server finds it in the table after
- * a restart.
+ * RENAME or LINK from one file system to the other returns XDEV.  LOOKUP and MNT reach
+ * the mounted file system in two steps: a worker of the directory's file system finds
+ * the record, and a worker of the mounted file system opens it.  The record's number in
+ * handles is a digest of its path, type and source, by which the server finds it in the
+ * table after a restart.
  *
- * Requests and objects have references to a record.  When the last reference has been
- * released, the record's descriptors are closed, so that the file system can be
- * unmounted.  The table is read again when the kernel reports a change.  Records whose
- * mount has disappeared become stale, and are freed.
+ * Requests and objects hold references to a record.  Some time after the last reference
+ * has been released, the record's descriptors are closed, so that the file system can
+ * be unmounted.  The mount table is read again when the kernel reports a change.  A
+ * record whose mount has disappeared becomes stale and is freed.
  *
- * A Btrfs subvolume is a separate file system without a mount.  Only LOOKUP finds it,
- * and after a restart its handles are stale until LOOKUP has found it again.
+ * A Btrfs subvolume is a separate file system that is not in the mount table.  Only
+ * LOOKUP discovers a subvolume; after a restart its handles are stale until LOOKUP
+ * discovers it again.
  *
  * Without crossmnt, or if there are too many mounts, the mount point is shown as an
  * empty directory that nobody can change, with the inode number that READDIR reports
- * for it.  The directory's handle has this number and a digest of the path, and becomes
- * stale when nothing is mounted there any longer.
+ * for it.  The directory's handle contains this number and a digest of the path.  It
+ * becomes stale when nothing is mounted there any longer.
  */
 #ifndef RPCRDMA_NFSD_CROSSING_H
 #define RPCRDMA_NFSD_CROSSING_H
@@ -49,14 +50,14 @@ struct statx;
 struct mount_line {
 	uint64_t id, parent;
 	uint32_t dev_major, dev_minor;
-	char *path, *root, *type, *source; /* owned; paths from this process's root */
+	char *path, *root, *type, *source; /* owned; @path from this process's root */
 	bool noatime, relatime, read_only;
 	uint64_t covered; /* inode number of the mount point; 0 = not known yet */
 };
 
 /* Guarded by the lock of struct crossings. */
 struct mount_table {
-	int fd;                 /* descriptor of the table; -1 = it cannot be read */
+	int fd;                 /* open mountinfo file; -1 = it cannot be read */
 	bool known;             /* the lines below are up to date */
 	struct mount_line *all; /* owned */
 	unsigned n;
@@ -64,18 +65,20 @@ struct mount_table {
 
 void mount_table_init(struct mount_table *);
 void mount_table_fini(struct mount_table *);
-/* Reads the table if it has changed.  Returns true if it was read. */
+/* Reads the table if it has changed since the last call.  Returns true if the table was
+ * read. */
 bool mount_table_refresh(struct mount_table *);
 /* Returns the mount with this ID, or NULL. */
 struct mount_line *mount_table_find(const struct mount_table *, uint64_t id);
-/* Returns the topmost mount at @path in the mount @parent, or NULL. */
+/* Returns the topmost of the mounts at @path in the mount @parent, or NULL if nothing
+ * is mounted there. */
 struct mount_line *mount_table_at(const struct mount_table *, uint64_t parent,
                                   const char *path);
 
 /* -- mounted file systems (crossing.c) ------------------------------------- */
 
 enum {
-	CROSSINGS_MAX = 256 /* limit of records for one export */,
+	CROSSINGS_MAX = 256 /* maximum number of records for one export */,
 	CROSSINGS_PLACES = 256
 };
 
@@ -87,16 +90,16 @@ struct crossing_place {
 };
 
 struct crossings {
-	pthread_mutex_t lock; /* guards all fields, and the records' users and places */
+	pthread_mutex_t lock; /* guards all fields, and users and next of each record */
 	struct mount_table mounts;
 	struct export *first; /* the records */
 	struct crossing_place places[CROSSINGS_PLACES];
 	unsigned next_place;
 };
 
-/* What is mounted at a name. */
+/* The file system that is mounted at a name. */
 struct mounted {
-	struct export *ex; /* the record, with a reference; NULL = not served */
+	struct export *ex; /* its record, with a reference; NULL = not served */
 	uint64_t id, covered,
 	        place; /* if not served: mount ID, mount point's inode, path digest */
 };
@@ -104,19 +107,20 @@ struct mounted {
 void crossings_init(struct crossings *);
 /* Frees all records.  Call this after the last request. */
 void crossings_fini(struct nfsd *);
-/* Finds the file system that is mounted at @name in the directory @fd of @ex.  @st has
- * the attributes of @name if they are known, else zeros.  Returns 0, or -EACCES if the
- * table does not list the mount. */
+/* Finds the file system that is mounted at @name in the directory @fd of @ex.  @st
+ * contains the attributes of @name, or zeros if they are not known.  Returns 0, or
+ * -EACCES if the table does not list the mount. */
 int crossing_at(struct nfsd *, struct export *ex, int fd, const char *name,
                 const struct statx *st, struct mounted *ret);
-/* Returns the live record with the number @id in handles, with a reference, or NULL.
- * Accesses no file system. */
+/* Returns the live record whose number in handles is @id, with a reference, or NULL if
+ * there is no such record.  Accesses no file system. */
 struct export *crossing_find(struct nfsd *, uint32_t id);
-/* Returns the export for the mount @id, with a reference: the top of @ex, or a record
- * below it.  Returns NULL if the mount is neither. */
+/* Returns, with a reference, the export that serves the mount @id: the top export of
+ * @ex or one of its records.  Returns NULL if neither serves the mount. */
 struct export *crossing_of_mount(struct nfsd *, struct export *ex, uint64_t id);
-/* Opens a record.  The caller has a reference to it, and the thread acts as the server.
- * May sleep.  Returns 0, -ESTALE or another negative errno. */
+/* Opens a record's descriptors.  The caller must have a reference to the record, and
+ * the thread must be running with the server's own identity.  May sleep.  Returns 0,
+ * -ESTALE or another negative errno. */
 int crossing_open(struct nfsd *, struct export *);
 /* Closes the descriptors of records without references, and frees stale records.
  * Called once a second. */
@@ -129,16 +133,17 @@ struct export *export_top(const struct export *);
 
 /* -- mount points of file systems that are not served (covered.c) ---------- */
 
-/* Checks that a file system is mounted at @place below @ex and is not served.  Returns
- * 0 with the path of the mount point's parent directory, relative to the root of the
- * top export; or -ESTALE. */
+/* Checks that a file system that is not served is mounted at @place below @ex.  If so,
+ * returns 0 and stores in @ret the path of the mount point's parent directory, relative
+ * to the root of the top export; otherwise returns -ESTALE. */
 int crossing_covers(struct nfsd *, struct export *ex, uint64_t place, char *ret,
                     size_t size);
 /* Records that the mount @id covers the inode @covered, which crossing_at then
  * returns. */
 void crossing_learn(struct nfsd *, uint64_t id, uint64_t covered);
 /* Makes the handle and the attributes of the mount point @name in @dir.  The thread
- * acts as @id before and after the call.  Returns 0 or negative errno. */
+ * must be running with the identity @id, which it has again after the call.  Returns 0
+ * or negative errno. */
 int covered_make(struct nfsd *, struct object *dir, const char *name,
                  const struct mounted *m, const struct ident *id, struct handle *ret,
                  struct statx *ret_stx);

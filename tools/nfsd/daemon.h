@@ -4,7 +4,7 @@
  *
  *   command.c    the options of the command line
  *   listening.c  RDMA and TCP listeners, rpcbind, and the lines that announce listeners
- *   report.c     the lines about listeners and clients
+ *   report.c     lines printed about listeners and clients
  *   stats.c      the JSON that is written at exit
  *   nfsd.c       set-up, main loop, shutdown
  */
@@ -40,23 +40,23 @@ struct daemon {
 	struct rpcrdma_listener *listeners[MAX_LISTENERS];
 	unsigned n_listeners;
 	bool manage_gids, level_prefix;
-	bool registers;                /* with rpcbind on this host */
-	unsigned n_registered;         /* how many of @listeners are registered */
+	bool registers;                /* --register is given */
+	unsigned n_registered;         /* number of @listeners that are registered */
 	uint32_t mount_port, gss_port; /* NO_PORT = option not given */
 	uint32_t gss_contexts;         /* 0 = the library's default */
 	struct mount_rpc mount_rpc;
 	struct tcpd *mountd, *gssd; /* MOUNT and RPCSEC_GSS over TCP, or NULL */
-	unsigned n_registered_tcp;  /* how many of mountd's addresses are registered */
+	unsigned n_registered_tcp;  /* number of mountd addresses that are registered */
 	unsigned n_registered_nlm;  /* number of NLM registrations, see listening.c */
 	struct rpcrdma_timer *expire;
-	mode_t umask; /* the initial umask, for the server's own files */
+	mode_t umask; /* umask at start; used for the server's own files */
 };
 
 /* Runs the subcommand until a signal ends it.  Returns the exit code. */
 int nfsd_main(int argc, char **argv);
 
-/* Fills @s from the command line and the exports file.  Returns TOOL_GO_ON, or the exit
- * code. */
+/* Fills @s from the command line and the exports file.  Returns TOOL_GO_ON to continue,
+ * or the exit code. */
 int command_parse(struct daemon *s, int argc, char **argv);
 
 /* Opens all listeners for RDMA and TCP, and registers them with rpcbind if --register
@@ -73,8 +73,8 @@ int listening_announce(const struct daemon *s);
 void report_listening(const struct sockaddr_storage *, const char *provider,
                       unsigned version, bool json);
 void report_tcp(const char *what, const struct sockaddr_storage *, bool json);
-/* Prints a line about a client on standard error; a rpcrdma_client_event_fn.  If @arg
- * is NULL, reports refused clients only.  Otherwise it also reports each client that
+/* An rpcrdma_client_event_fn that prints a line about a client on standard error.  If
+ * @arg is NULL, reports refused clients only; otherwise also reports each client that
  * connects or disconnects. */
 void report_client(struct rpcrdma_listener *, const struct rpcrdma_conn_info *, void *);
 

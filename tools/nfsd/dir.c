@@ -4,12 +4,13 @@
  *
  * Cookies are the file system's own positions (d_off), so the server keeps no state
  * between calls: it seeks to the cookie and continues to read.  The cookie verifier is
- * a digest of the directory's handle, keyed with the server's secret.  It detects
- * cookies from another directory or server.  It does not change when entries are added
- * or removed: otherwise a client that removes the files it lists could not continue.
+ * a digest of the directory's handle, keyed with the server's secret, so it detects
+ * cookies that belong to another directory or server.  The verifier does not change
+ * when entries are added or removed; otherwise a client that removes the files that it
+ * lists could not continue the list.
  *
- * The list is encoded here, entry by entry, because the client's limits are numbers of
- * XDR octets: count covers the whole encoded READDIR3resok, and dircount the names with
+ * The list is encoded here, entry by entry, because the client's limits are in XDR
+ * octets: "count" limits the whole encoded READDIR3resok, and "dircount" the names with
  * their inode numbers and cookies.
  */
 #include "op.h"
@@ -22,11 +23,11 @@
 enum {
 	ATTR_BYTES = 4 + 84,          /* octets of a post_op_attr with attributes */
 	RESOK_BYTES = ATTR_BYTES + 8, /* octets of a post_op_attr and the verifier */
-	END_BYTES = 4 + 4,            /* end of list, and eof */
+	END_BYTES = 4 + 4,            /* the word that ends the list, and eof */
 	READ_BYTES = 16384,
 };
 
-struct dirent_raw { /* as getdents64(2) returns an entry */
+struct dirent_raw { /* an entry as returned by getdents64(2) */
 	uint64_t ino;
 	int64_t next;
 	uint16_t reclen;
@@ -38,8 +39,8 @@ struct listing {
 	struct op *op;
 	bool plus;
 	char *buf;               /* memory of the request */
-	size_t len, max;         /* octets used; limit without END_BYTES */
-	size_t dir_len, dir_max; /* the same for names, inode numbers and cookies */
+	size_t len, max;         /* octets used; limit, not counting END_BYTES */
+	size_t dir_len, dir_max; /* the same, for dircount */
 	unsigned entries;
 	bool full, eof;
 };
@@ -58,9 +59,10 @@ static void make_cookie_verf(const struct op *op, char ret[NFS3_COOKIEVERFSIZE])
 	                rr_siphash_once(op->nfsd->key, id, 8 + op->obj->fh.len) | 1);
 }
 
-/* Encodes an entry's attributes and handle.  Returns the number of octets, or 0 if
- * neither is sent: there is no permission, the entry was removed, or it is a mount
- * point.  Only LOOKUP accesses mounted file systems, because they may not answer. */
+/* Encodes an entry's attributes and handle.  Returns the number of octets.  Returns 0,
+ * so that neither is sent, if the caller lacks permission, the entry was removed, or
+ * the entry is a mount point: a mounted file system may not answer, so only LOOKUP
+ * accesses it. */
 static size_t put_entry_plus(struct listing *l, const char *name, char *buf,
                              size_t size)
 {
@@ -93,7 +95,7 @@ static size_t put_entry_plus(struct listing *l, const char *name, char *buf,
 	return m < 0 ? 0 : (size_t)(n + m);
 }
 
-/* Appends one entry, or sets l->full if there is no space for it. */
+/* Appends one entry, or sets l->full if there is not enough space. */
 static void put_entry(struct listing *l, const struct dirent_raw *de)
 {
 	size_t name_len = strlen(de->name), padded = (name_len + 3) & ~(size_t)3;
@@ -108,7 +110,7 @@ static void put_entry(struct listing *l, const struct dirent_raw *de)
 	if (l->plus) {
 		plus_bytes = put_entry_plus(l, de->name, plus, sizeof(plus));
 		if (!plus_bytes)
-			plus_bytes = 8; /* FALSE, FALSE: no attributes, no handle */
+			plus_bytes = 8; /* two words FALSE: no attributes, no handle */
 	}
 	bytes = 4 + dir_bytes + plus_bytes;
 	if (bytes > l->max - l->len || dir_bytes > l->dir_max - l->dir_len) {
@@ -126,8 +128,8 @@ static void put_entry(struct listing *l, const struct dirent_raw *de)
 	l->entries++;
 }
 
-/* Reads entries from @cookie until the reply is full or the directory ends.  Returns 0
- * or negative errno. */
+/* Reads entries, starting at @cookie, until the reply is full or no entries remain.
+ * Returns 0 or negative errno. */
 static int fill_listing(struct listing *l, int fd, uint64_t cookie)
 {
 	_Alignas(8) char raw[READ_BYTES];
@@ -182,16 +184,17 @@ static int check_cookie(const struct op *op, uint64_t cookie, const char *verf)
 	return 0;
 }
 
-/* Makes the list, of at most @count octets, and stores it in op->tail.  Returns 0 or
- * negative errno; -EDOM stands for BAD_COOKIE. */
+/* Makes the list, with at most @count octets, and stores it in op->tail.  Returns 0,
+ * -EDOM for NFS3ERR_BAD_COOKIE, or another negative errno. */
 static int make_listing(struct listing *l, const nfs_fh3 *fh, uint64_t cookie,
                         const char *verf, uint32_t count, post_op_attr *attr)
 {
 	struct op *op = l->op;
 	int fd = -1, e = object_get(op->nfsd, fh, &op->id, &op->obj);
 
-	/* Read the attributes before the names: with old attributes, a client only asks
-	 * again, but with attributes newer than its list, it would keep an old list. */
+	/* Read the attributes before the names.  If the attributes are too old, the
+	 * client only asks again; if they were newer than the names, it would keep an
+	 * outdated list. */
 	attr_post(op->obj, attr);
 	if (!e && !S_ISDIR(op->obj->type))
 		e = -ENOTDIR;
@@ -209,7 +212,7 @@ static int make_listing(struct listing *l, const nfs_fh3 *fh, uint64_t cookie,
 	l->buf = op_alloc(op, l->max + END_BYTES);
 	if (!l->buf)
 		return -ENOMEM;
-	pthread_mutex_lock(&op->obj->lock); /* for the descriptor's position */
+	pthread_mutex_lock(&op->obj->lock); /* guards the descriptor's file position */
 	e = op->obj->covered ? fill_covered_listing(l, cookie)
 	                     : fill_listing(l, fd, cookie);
 	pthread_mutex_unlock(&op->obj->lock);
@@ -232,8 +235,9 @@ void op_readdir(struct op *op)
 	const READDIR3args *a = &op->args.readdir;
 	READDIR3resok *ok = &op->res.readdir.READDIR3res_u.resok;
 	struct listing l = {.op = op, .dir_max = SIZE_MAX};
+	/* The attributes are the first field of resok and of resfail. */
 	int e = make_listing(&l, &a->dir, a->cookie, a->cookieverf, a->count,
-	                     &ok->dir_attributes); /* first in resok and resfail */
+	                     &ok->dir_attributes);
 
 	op->res.status = convert_list_error(e);
 	if (!e)

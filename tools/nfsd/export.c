@@ -4,9 +4,9 @@
  *
  * An export's number in handles is a digest of its directory, its name and its root's
  * inode.  The number survives restarts, and changes when another directory is exported
- * under the same name.  The secret is made once and kept in the file handle.key (mode
- * 0600) of the state directory.  Without this file, all handles become stale when the
- * process ends.
+ * under the same name.  The secret is created once and kept in the state directory, in
+ * the file handle.key (mode 0600).  If this file is lost, all handles become stale at
+ * the next restart.
  */
 #include "nfsd.h"
 #include "tool.h"
@@ -44,8 +44,8 @@ static char *clean_name(const char *s)
 	return r;
 }
 
-/* Removes a known option from the end of @spec.  Returns false if there is none: a
- * comma before other text is part of the name. */
+/* Removes a known option from the end of @spec.  Returns false if @spec does not end
+ * with such an option: any other text after a comma is part of the name. */
 static bool take_export_suffix(char *spec, struct export_options *ret)
 {
 	char *comma = strrchr(spec, ',');
@@ -56,8 +56,8 @@ static bool take_export_suffix(char *spec, struct export_options *ret)
 	return true;
 }
 
-/* Sets the directory and name of a new export.  Changes @spec.  Error messages begin
- * with @where.  Returns 0 or -EINVAL. */
+/* Sets a new export's directory and name from @spec, which the function modifies.
+ * Error messages begin with @where.  Returns 0 or -EINVAL. */
 static int set_export_names(struct export *ex, char *spec, const char *where)
 {
 	char *colon = strstr(spec, ":/");
@@ -110,8 +110,8 @@ struct export *export_alloc(struct nfsd *d)
 	return ex;
 }
 
-/* Makes an export from "DIR[:/NAME]" without opening the directory.  Returns NULL after
- * a message. */
+/* Makes an export from "DIR[:/NAME]" without opening the directory.  On failure, prints
+ * a message and returns NULL. */
 static struct export *new_export(struct nfsd *d, const char *spec, const char *where)
 {
 	struct export *ex = export_alloc(d);
@@ -171,7 +171,7 @@ static void report_unknown_client(void *arg, const char *name, const char *reaso
 	         name, reason);
 }
 
-/* Sets the export's wcc and crossmnt if any client of @l has the option. */
+/* Sets the export's wcc and crossmnt if any client in @l has that option. */
 static void add_export_options(struct export *ex, const struct clients *l)
 {
 	struct export_options export_options = clients_export_options(l);
@@ -235,7 +235,8 @@ int export_prepare(struct nfsd *d, struct export *ex, const struct statx *st)
 		e = -errno;
 	else if (!ex->walk)
 		e = probe_handles(d, ex);
-	/* Choosing WALK handles now would make old KERNEL handles stale. */
+	/* Do not fall back to WALK handles: existing KERNEL handles would become
+	 * stale. */
 	if (e == -EMFILE || e == -ENFILE || e == -ENOMEM)
 		return e;
 	ex->by_handle = !e && !ex->walk;
@@ -330,15 +331,16 @@ void export_close_all(struct nfsd *d)
 
 /* -- files of exports ------------------------------------------------------ */
 
-/* An entry of the exports file that is not installed yet. */
+/* An entry from the exports file that has not been installed yet. */
 struct stage {
 	struct export *ex;
 	struct clients *clients; /* owned */
 	bool fresh;              /* @ex is new, and owned by the stage */
 };
 
-/* Returns the export that the exports file had before for the same directory, whose
- * handles stay valid, or NULL. */
+/* Returns the existing export that came from the exports file and is for the same
+ * directory, so that its handles stay valid.  Returns NULL if there is no such
+ * export. */
 static struct export *find_same_export(struct nfsd *d, const struct export *ex)
 {
 	for (unsigned i = 0; i < d->n_exports; i++) {
@@ -367,8 +369,8 @@ static int check_export_name(const struct nfsd *d, const struct stage *all, unsi
 	return 0;
 }
 
-/* Refuses a list with a Kerberos flavor if the server has no key: it reads the key only
- * at start. */
+/* Refuses a client list with a Kerberos flavor if the server has no key, because the
+ * server reads its key only at start. */
 static int check_kerberos(const struct nfsd *d, const struct clients *l,
                           const char *where)
 {
@@ -382,7 +384,7 @@ static int check_kerberos(const struct nfsd *d, const struct clients *l,
 	return 0;
 }
 
-/* Makes all[n] from an entry of the file.  Even after an error, the caller must free
+/* Makes all[n] from an entry in the file.  Even after an error, the caller must free
  * all[n]. */
 static int stage_export(struct nfsd *d, struct exported *from, const char *file,
                         struct stage *all, unsigned n)
@@ -437,7 +439,8 @@ static bool is_staged(const struct export *ex, const struct stage *all, unsigned
 	return false;
 }
 
-/* Installs the stages, which cannot fail.  The stages then own the replaced lists. */
+/* Installs the stages; this cannot fail.  Afterwards the stages own the client lists
+ * that were replaced. */
 static void install_stages(struct nfsd *d, struct stage *all, unsigned n)
 {
 	pthread_mutex_lock(&d->access.lock);
@@ -487,7 +490,7 @@ int export_install(struct nfsd *d, const char *file, struct exports_file *l)
 
 /* -- the secret ------------------------------------------------------------ */
 
-/* Works like mkdir -p.  New directories are accessible to this user only. */
+/* Works like mkdir -p.  Only the server's user has access to the new directories. */
 static int make_dirs(char *path)
 {
 	for (char *p = path + 1;; p++) {
@@ -518,8 +521,8 @@ static int find_state_dir(char *ret, size_t size)
 	return n > 0 && (size_t)n < size ? 0 : -ENOENT;
 }
 
-/* Reads the key.  Returns 0, -ENODATA if the file is empty, -EBADMSG if it has any
- * other wrong size, or another negative errno. */
+/* Reads the key.  Returns 0, -ENODATA if the file is empty, -EBADMSG if the size is
+ * wrong otherwise, or another negative errno. */
 static int read_handle_key(const char *path, uint64_t ret[2])
 {
 	uint8_t octets[KEY_BYTES + 1];
@@ -538,9 +541,9 @@ static int read_handle_key(const char *path, uint64_t ret[2])
 	return 0;
 }
 
-/* Writes the key under another name and links that file to @path, so that two servers
- * that start at the same time both use the key that was linked first.  @dir is the
- * directory, for fsync. */
+/* Writes the key to a temporary file and then links that file to @path, so that two
+ * servers that start at the same time both use the key that was linked first.  @dir is
+ * a descriptor of the directory, for fsync. */
 static int write_handle_key(int dir, const char *path, const uint64_t key[2])
 {
 	const uint64_t octets[2] = {htole64(key[0]), htole64(key[1])};
@@ -564,8 +567,9 @@ static int write_handle_key(int dir, const char *path, const uint64_t key[2])
 	return e;
 }
 
-/* Reads the key from the file, or writes @key to the file if it does not exist.  An
- * empty file is left by a crash before the data were written, and never held a key. */
+/* Reads the key from the file.  If the file does not exist, writes @key to it.  An
+ * empty file never contained a key: the system crashed before the data were on
+ * storage. */
 static int load_handle_key(const char *where, const char *path, uint64_t key[2])
 {
 	int dir = open(where, O_RDONLY | O_DIRECTORY | O_CLOEXEC), e;

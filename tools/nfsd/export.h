@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Exported directories (export.c), what a peer may do with them (access.c), and how
- * SIGHUP replaces the exports that a file lists (reload.c).
+ * Exported directories (export.c), what a peer may do with them (access.c), and
+ * reloading of the exports file on SIGHUP (reload.c).
  */
 #ifndef RPCRDMA_NFSD_EXPORT_H
 #define RPCRDMA_NFSD_EXPORT_H
@@ -23,7 +23,7 @@ struct statx;
  * directory and served with it (crossing.c). */
 struct export
 {
-	char *dir;    /* absolute path, or the path below @top's root */
+	char *dir;    /* absolute path; with @top: path relative to its root */
 	char *name;   /* the path that clients mount; begins with '/' */
 	int root_fd;  /* O_PATH */
 	int mount_fd; /* for open_by_handle_at, which rejects O_PATH; or -1 */
@@ -35,9 +35,9 @@ struct export
 	uint32_t id;    /* number of the export in handles */
 	bool by_handle; /* the kernel makes and opens handles */
 	bool from_file; /* listed in the exports file, not by --export */
-	/* False if the exports file no longer lists the directory; its handles are
-	 * stale then.  The export stays allocated for requests and objects that point
-	 * at it, and becomes live again if the file lists it again. */
+	/* False if the exports file no longer lists the directory; handles are stale
+	 * then.  The export stays allocated, because requests and objects may point to
+	 * it, and becomes live again if the file lists the directory again. */
 	_Atomic bool live;
 	_Atomic bool wcc;        /* only this server changes its directories */
 	_Atomic bool crossmnt;   /* file systems mounted below it are served too */
@@ -46,31 +46,32 @@ struct export
 	struct walk_slot *walk; /* NULL if by_handle; guarded by walk_lock */
 	struct walk_pace pace;  /* guarded by walk_lock */
 
-	/* For a mounted file system: the export above it, whose clients and options
-	 * apply.  NULL for an exported directory, which does not use the fields
-	 * below. */
+	/* For a mounted file system: the exported directory above it, whose clients and
+	 * options apply.  NULL for an exported directory; the fields below are then not
+	 * used. */
 	struct export *top;
 	uint16_t mark;   /* identifies this file system in WALK handles */
 	uint64_t source; /* digest of the mounted source; 0 = a subvolume */
 	struct nfsd *nfsd;
-	struct export *next; /* this, users, idle_since: under crossings.lock */
+	struct export *next; /* crossings.lock guards this, users and idle_since */
 	unsigned users;      /* number of requests and objects that use it */
 	time_t idle_since;   /* when @users became 0; monotonic seconds */
-	/* Locked while root_fd and mount_fd are opened, which may sleep.  They are
-	 * closed when there are no users. */
+	/* Locked while root_fd and mount_fd are being opened, which may sleep.  The two
+	 * descriptors are closed when the record has had no users for a while. */
 	pthread_mutex_t open_lock;
 };
 
 /* Returns a new export without a directory, or NULL if there is no memory. */
 struct export *export_alloc(struct nfsd *);
 void export_free(struct export *);
-/* Returns the digest of the formatted text, keyed with the secret. */
+/* Formats a text as printf does, and returns its digest, keyed with the secret. */
 uint64_t export_digest(const struct nfsd *, const char *fmt, ...)
         __attribute__((format(printf, 2, 3)));
 /* Returns the number that represents @fsid in handles. */
 uint32_t export_handle_id(uint64_t fsid);
-/* Opens mount_fd, and finds out how to make handles on this file system.  root_fd is
- * already open, and has the given attributes.  Returns 0 or negative errno. */
+/* Opens mount_fd, and determines which kind of handles this file system allows. root_fd
+ * must already be open; the statx argument has its attributes.  Returns 0 or negative
+ * errno. */
 int export_prepare(struct nfsd *, struct export *, const struct statx *);
 
 /* Adds the export "DIR[:/NAME][,wcc][,crossmnt]".  Returns 0, or prints a message and
@@ -82,15 +83,15 @@ int export_allow(struct nfsd *, const char *const *words, unsigned n);
 /* Opens all exports.  Call export_load_secret first.  Returns 0, or prints a
  * message and returns a negative errno. */
 int export_open_all(struct nfsd *);
-/* Replaces the directories that @file exported before with the directories of the list,
- * and takes over the lists of clients.  If anything fails, reports it, changes no
- * export and returns negative errno.  Only one thread may call this at a time. */
+/* Replaces the directories that @file exported so far with those in the list, whose
+ * client lists it takes over.  On failure, prints a message, changes no export and
+ * returns negative errno.  Only one thread may call this at a time. */
 int export_install(struct nfsd *, const char *file, struct exports_file *);
 void export_close_all(struct nfsd *);
-/* Returns true if the handle is that of an export's root. */
+/* Returns true if the handle refers to an export's root. */
 bool export_is_root(const struct nfsd *, const nfs_fh3 *);
-/* Reads or makes the secret for handles in @dir (NULL = a default directory).  Returns
- * 0, or prints a message and returns a negative errno. */
+/* Reads the secret for handles from @dir (NULL = a default directory), or creates it
+ * there.  Returns 0, or prints a message and returns a negative errno. */
 int export_load_secret(struct nfsd *, const char *dir);
 
 /* -- access (access.c) ----------------------------------------------------- */
@@ -103,12 +104,12 @@ struct access_slot {
 	struct in6_addr addr;
 	bool low;     /* the peer's port is below 1024 */
 	bool granted; /* @grant is set */
-	bool port;    /* refused only because the port is above 1023 */
+	bool port;    /* the client was refused only because its port is above 1023 */
 	struct grant grant;
 };
 
 struct access {
-	pthread_mutex_t lock; /* guards all fields, and the exports' lists of clients */
+	pthread_mutex_t lock; /* guards all fields, and each export's client list */
 	uint64_t generation;
 	struct access_slot slots[ACCESS_SLOTS];
 };
@@ -116,7 +117,7 @@ struct access {
 void access_init(struct access *);
 void access_fini(struct access *);
 /* Finds what @peer may do with the export.  Returns 0, -EPERM if the client must use a
- * port below 1024, or -EACCES if it may do nothing. */
+ * port below 1024, or -EACCES if it has no access. */
 int access_check(struct nfsd *, const struct export *,
                  const struct sockaddr_storage *peer, struct grant *ret);
 
@@ -126,8 +127,8 @@ int access_check(struct nfsd *, const struct export *,
  */
 int exports_load(struct nfsd *, const char *file, struct exports_file *ret);
 
-/* Notifies the service manager that the server is ready.  The status is the number of
- * exports, followed by @more. */
+/* Notifies the service manager that the server is ready.  The status text is the number
+ * of exports, followed by @more. */
 void reload_report_ready(const struct nfsd *, const char *more);
 
 struct reload {
@@ -138,7 +139,8 @@ struct reload {
 	_Atomic bool stop;
 };
 
-/* Blocks SIGHUP until reload_start.  Call this before threads are started. */
+/* Blocks SIGHUP until reload_start is called.  Call this before any thread is
+ * started. */
 void reload_hold(void);
 /* Starts the thread that loads the file again on each SIGHUP; the thread inherits the
  * caller's identity.  Returns 0 or negative errno. */

@@ -7,14 +7,14 @@
  *                 admin(rw)
  *
  * A line consists of words separated by blanks.  Blanks within quotes belong to the
- * word, \040 is an octet in octal, a backslash at the end of a line continues the line,
- * and # begins a comment where a word could begin.  The first word is the directory.  A
- * word that begins with - sets the options of the clients after it.  Every other word
- * is a client.
+ * word, \040 stands for the octet with that octal value, a backslash at the end of a
+ * line continues the line, and # where a word could begin starts a comment.  The first
+ * word is the directory.  A word that begins with - sets the options of the clients
+ * after it.  Every other word is a client.
  *
- * If one word is wrong, the whole file is refused: the rest of a misread file might
- * admit anybody.  For the same reason this parser refuses two things that exports(5)
- * accepts: a directory without clients, and options without a client.
+ * If one word is wrong, the whole file is refused, because the rest of a misread file
+ * might give access to anybody.  For the same reason this parser refuses two things
+ * that exports(5) accepts: a directory without clients, and options without a client.
  */
 #include "nfsd.h"
 #include <ctype.h>
@@ -63,7 +63,8 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-/* Returns the length of a backslash and the line end after it, or 0 for other text. */
+/* Returns the length of a line continuation (a backslash and the line end after it) at
+ * the current position, or 0 if there is none. */
 static size_t measure_continuation(const struct parser *p)
 {
 	size_t left = (size_t)(p->end - p->at);
@@ -123,8 +124,8 @@ static int take_octet(struct parser *p, char *ret)
 	return 0;
 }
 
-/* Decodes the next word of the line into p->word.  Returns 1, 0 at the end of the line,
- * or -EINVAL. */
+/* Decodes the next word of the line into p->word.  Returns 1 for a word, 0 at the end
+ * of the line, or -EINVAL. */
 static int take_word(struct parser *p)
 {
 	bool quoted = false, any = false;
@@ -152,7 +153,7 @@ static int take_word(struct parser *p)
 
 /* -- lines ----------------------------------------------------------------- */
 
-/* Finds or adds the entry of the directory in p->word.  Returns 0 or -EINVAL. */
+/* Finds the entry for the directory in p->word, or adds one.  Returns 0 or -EINVAL. */
 static int begin_entry(struct parser *p, struct exported **ret)
 {
 	struct exports_file *l = p->ret;
@@ -274,8 +275,8 @@ int exports_parse(const char *file, const char *text, size_t len,
 	return e;
 }
 
-/* Reads @fd to its end.  Returns the number of octets, -EFBIG if there are @size or
- * more, or another negative errno. */
+/* Reads @fd to the end of the file.  Returns the number of octets, -EFBIG if there are
+ * @size or more, or another negative errno. */
 static ssize_t read_whole_fd(int fd, char *to, size_t size)
 {
 	size_t n = 0;

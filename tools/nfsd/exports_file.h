@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Lists of clients in the syntax of exports(5): which clients may mount a directory,
- * and what they may do.  These functions only turn text into structures.
+ * and what those clients may do.  These functions only parse text into structures.
  *
  *   exports_file.c  the file: lines, words, options
  *   clients.c       one client: address, network, name or *; finding a peer's client
@@ -19,10 +19,10 @@
 struct rpcrdma_gss_caller;
 
 enum {
-	EXPORTS_MAX = 64,            /* directories in one file */
-	EXPORTS_MAX_CLIENTS = 1024,  /* clients of one directory */
-	EXPORTS_MAX_BYTES = 1 << 20, /* size of a file in octets */
-	EXPORTS_REASON_BYTES = 512,  /* size of an error text in octets */
+	EXPORTS_MAX = 64,            /* maximum number of directories in one file */
+	EXPORTS_MAX_CLIENTS = 1024,  /* maximum number of clients of one directory */
+	EXPORTS_MAX_BYTES = 1 << 20, /* maximum file size, octets */
+	EXPORTS_REASON_BYTES = 512,  /* buffer size for an error text, octets */
 };
 
 struct squash {
@@ -32,7 +32,7 @@ struct squash {
 
 /* The allowed security flavors, as the results of MNT list them. */
 struct flavors {
-	int list[5]; /* by preference; AUTH_NONE last */
+	int list[5]; /* most preferred first; AUTH_NONE last */
 	unsigned n;
 	bool sys, service[4]; /* indexed by enum rpcrdma_gss_service */
 };
@@ -56,13 +56,13 @@ enum client_kind { CLIENT_HOST, CLIENT_NETWORK, CLIENT_ANY };
 struct export_client {
 	enum client_kind kind;
 	char *text; /* as written in the file or option; owned */
-	/* Owned.  IPv4 addresses are IPv4-mapped.  For a host name, set by a
-	 * look-up. */
+	/* The client's addresses, IPv4 in IPv4-mapped form; owned.  For a host name,
+	 * set when the name is looked up. */
 	struct in6_addr *addrs;
 	unsigned n_addrs;
 	unsigned bits; /* number of leading bits to compare */
 	bool is_name;
-	struct export_options export_options; /* given with this client */
+	struct export_options export_options; /* options given with this client */
 	struct grant grant;
 };
 
@@ -87,60 +87,64 @@ struct exports_file {
 /* -- files (exports_file.c) ------------------------------------------------ */
 
 /* Parses @text, the contents of @file, whose name begins error texts.  A client without
- * options gets @defaults.  Returns 0; or -EINVAL with "FILE:LINE: reason" in @reason
- * and nothing in @ret. */
+ * options gets @defaults.  Returns 0 with the result in @ret.  On failure, returns
+ * -EINVAL with "FILE:LINE: reason" in @reason, and leaves @ret empty. */
 int exports_parse(const char *file, const char *text, size_t len,
                   const struct grant *defaults, struct exports_file *ret,
                   char reason[EXPORTS_REASON_BYTES]);
-/* Reads and parses @file.  Returns 0; or -EINVAL, -ENOMEM, -EFBIG or an error of
- * open(2) or read(2), with the reason in @reason and nothing in @ret. */
+/* Reads and parses @file.  Returns 0 with the result in @ret.  On failure, returns
+ * -EINVAL, -ENOMEM, -EFBIG or an error from open(2) or read(2), with the reason in
+ * @reason, and leaves @ret empty. */
 int exports_read(const char *file, const struct grant *defaults,
                  struct exports_file *ret, char reason[EXPORTS_REASON_BYTES]);
 void exports_free(struct exports_file *);
 
 /* -- clients (clients.c) --------------------------------------------------- */
 
-/* Adds the client "CLIENT[(OPTION,...)]".  Its options override @defaults.  Returns 0;
- * or -EINVAL, -EEXIST, -E2BIG or -ENOMEM, with the reason in @reason. */
+/* Adds the client "CLIENT[(OPTION,...)]".  Its options override @defaults.  Returns 0.
+ * On failure, returns -EINVAL, -EEXIST, -E2BIG or -ENOMEM, with the reason in
+ * @reason. */
 int clients_add(struct clients *, const char *word, const struct grant *defaults,
                 struct export_options, char reason[EXPORTS_REASON_BYTES]);
-/* Applies options such as "rw,no_root_squash".  Returns the same as clients_add. */
+/* Applies options such as "rw,no_root_squash".  Returns the same values as
+ * clients_add. */
 int client_options(const char *options, struct grant *, struct export_options *,
                    char reason[EXPORTS_REASON_BYTES]);
 /* Looks up the addresses of all names in the list, which may take seconds.  Calls
- * @unknown for each name without addresses; no peer matches such a name. */
+ * @unknown for each name that has no addresses, which no peer will match. */
 void clients_resolve(struct clients *,
                      void (*unknown)(void *arg, const char *name, const char *reason),
                      void *arg);
-/* Returns the grant of the client that matches @peer.  A host precedes a network, and a
- * network precedes *; of two equal kinds, the first in the list applies.  Returns NULL
- * if none matches; or if the client must use a port below 1024 and does not, with
- * @ret_port true. */
+/* Returns the grant of the client that matches @peer.  A host takes precedence over a
+ * network, and a network over *; between clients of the same kind, the first in the
+ * list applies.  Returns NULL if none matches.  If the client must use a port below
+ * 1024 and does not, returns NULL and sets *ret_port to true. */
 const struct grant *clients_find(const struct clients *,
                                  const struct sockaddr_storage *peer, bool *ret_port);
 /* Returns the export options that at least one of the clients has. */
 struct export_options clients_export_options(const struct clients *);
-/* Applies an option of an export.  Returns false if @option is not such an option. */
+/* Applies an option that concerns a whole export.  Returns false if @option is not such
+ * an option. */
 bool export_option_parse(const char *option, struct export_options *);
 void clients_free(struct clients *);
-/* Returns in @ret the address of @peer (an IPv4 address as IPv4-mapped) and in
- * @ret_port its port in host order.  Returns false if the address is neither IPv4 nor
- * IPv6. */
+/* Stores the address of @peer in @ret (IPv4 in IPv4-mapped form) and its port, in host
+ * byte order, in @ret_port.  Returns false if the address is neither IPv4 nor IPv6. */
 bool clients_peer_address(const struct sockaddr_storage *peer, struct in6_addr *ret,
                           unsigned *ret_port);
 
 /* -- security flavors (flavors.c) ------------------------------------------ */
 
-/* Adds the flavors in "sys,krb5,..." to @to, a struct flavors.  Returns 0, or prints a
- * message and returns -EINVAL. */
+/* Adds the flavors in @arg, such as "sys,krb5", to @to, which points to a struct
+ * flavors.  Returns 0, or prints a message and returns -EINVAL. */
 int sec_take_list(void *to, const char *arg);
 /* Adds the flavors in @list, separated by @separator.  Prints no message. */
 int sec_add_list(struct flavors *, const char *list, char separator);
-/* Completes a list: adds sys if the list is empty, and AUTH_NONE if it has sys. */
+/* Completes a list: adds sys if the list is empty, and AUTH_NONE if the list contains
+ * sys. */
 void sec_default(struct flavors *);
 bool sec_has_kerberos(const struct flavors *);
-/* Returns 0 if a request of @caller (NULL = without RPCSEC_GSS) may be served, else an
- * auth_stat. */
+/* Returns 0 if a request from @caller (NULL = a request without RPCSEC_GSS) may be
+ * served, otherwise an auth_stat. */
 uint32_t sec_check(const struct flavors *, const struct rpcrdma_gss_caller *caller);
 
 #endif

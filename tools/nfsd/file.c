@@ -2,12 +2,12 @@
 /*
  * READ, WRITE, COMMIT.                            [RFC 1813 §3.3.6, 7, 21]
  *
- * READ fills memory of the request with one pread, and this memory becomes the item in
- * the results.  The engine's thread reads data that are in the page cache.  WRITE
- * writes the item directly from where it was received.  An error from the kernel (no
- * space, quota, I/O) becomes the status; a short write is reported by its count.  A
- * worker waits for storage.  If storage fails, the write verifier changes, so that
- * clients send again the data that they have not committed.
+ * READ fills a buffer with one pread, and this buffer becomes the item in the results.
+ * The engine's thread itself reads data that are in the page cache.  WRITE writes the
+ * item directly from the buffer in which it was received.  A kernel error (no space,
+ * quota, I/O) becomes the status; after a short write, the reply has the smaller count.
+ * Only workers wait for storage.  If storage fails, the write verifier changes, so that
+ * clients send their uncommitted data again.
  */
 #include "op.h"
 #include <errno.h>
@@ -17,8 +17,8 @@
 
 /* -- READ ------------------------------------------------------------------ */
 
-/* Returns the number of octets to read: @asked, limited by NFSD_MAX_IO and by the
- * client's buffer. */
+/* Returns the number of octets to read: @asked, but at most NFSD_MAX_IO and at most
+ * what fits in the client's buffer. */
 static size_t bound_read_size(const struct op *op, uint32_t asked)
 {
 	uint64_t room = rpcrdma_request_result_room(op->req, 0);
@@ -27,9 +27,9 @@ static size_t bound_read_size(const struct op *op, uint32_t asked)
 	return room && room < n ? (size_t)room : n;
 }
 
-/* Returns memory for *n octets, or NULL.  If little memory is left, reduces *n, for a
- * short READ.  A worker reuses the memory that the engine's thread allocated for the
- * same request. */
+/* Returns memory for *n octets, or NULL.  If too little memory is left, reduces *n, and
+ * the READ will be short.  A worker reuses the memory that the engine's thread
+ * allocated for the same request. */
 static void *get_read_buffer(struct op *op, size_t *n)
 {
 	void *p = op->buf ? op->buf : op_alloc(op, *n ? *n : 1);
@@ -45,8 +45,8 @@ static void *get_read_buffer(struct op *op, size_t *n)
 	return p;
 }
 
-/* Reads from the page cache @n octets, or all octets up to the end of the file.
- * Returns NFSD_WOULD_SLEEP if some of them are not cached. */
+/* Reads @n octets, or fewer at the end of the file, from the page cache.  Returns
+ * NFSD_WOULD_SLEEP if some of these octets are not cached. */
 static int64_t read_page_cache(struct op *op, int fd, void *buf, size_t n,
                                uint64_t offset, const struct statx *st)
 {
@@ -103,8 +103,9 @@ static int read_object(struct op *op, READ3resok *ok)
 
 	if (!e)
 		e = check_regular(op->obj);
-	/* Read the attributes before the data.  If they are older than the data, the
-	 * client only reads again; if they were newer, it would keep old data. */
+	/* Read the attributes before the data.  If the attributes are older than the
+	 * data, the client only reads again; if they were newer, the client would keep
+	 * old data. */
 	if (!e)
 		e = object_stat(op->obj, &st);
 	if (!e)
@@ -184,8 +185,8 @@ static int write_object(struct op *op, wcc_data *wcc, WRITE3resok *ok)
 		e = object_write_fd(op->nfsd, op->obj, &op->id, &fd);
 	if (e)
 		return e;
-	/* Copy the verifier before writing: if the data are lost, COMMIT returns
-	 * another verifier. */
+	/* Copy the verifier before writing: if the data are lost later, COMMIT will
+	 * return a different verifier. */
 	nfsd_get_verf(op->nfsd, (uint8_t *)ok->verf);
 	put = write_fd_at(fd, op->item, a->count, a->offset);
 	if (put < 0)
@@ -208,15 +209,16 @@ void op_write(struct op *op)
 
 	op->res.status = nfs_status(e);
 	attr_post(op->obj, &wcc.after);
-	op->res.write.WRITE3res_u.resok.file_wcc = wcc; /* first in resok and resfail */
+	/* file_wcc is the first field of resok and of resfail. */
+	op->res.write.WRITE3res_u.resok.file_wcc = wcc;
 }
 
 /* -- COMMIT ---------------------------------------------------------------- */
 
 /*
- * Syncs the whole file, whatever the range.  Any descriptor of the file is suitable,
- * because the kernel syncs the inode.  The permission to write is not checked again: it
- * may have ended after the client's last WRITE.
+ * Syncs the whole file, ignoring the range.  Any descriptor for the file is suitable,
+ * because the kernel syncs the inode.  The caller's permission to write is not checked
+ * again, because it may have been withdrawn after the client's last WRITE.
  */
 void op_commit(struct op *op)
 {

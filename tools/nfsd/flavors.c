@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The security flavors that may be used.  MOUNT and the NULL procedure of NFS accept
- * any: a client learns handles and flavors from MOUNT, and its flavor is checked when
- * it uses the handles.  GETATTR and FSINFO of an export's root also accept any flavor.
- * Clients call them in order to mount, when there may be no user with a credential.
+ * any flavor: a client learns handles and flavors from MOUNT, and the flavor that it
+ * chooses is checked when it uses the handles.  GETATTR and FSINFO for an export's root
+ * also accept any flavor, because clients call these procedures while mounting, when
+ * there may be no user with a credential.
  *                                                             [RFC 2623 §2.3, §2.7]
  */
 #include "nfsd.h"
@@ -30,7 +31,7 @@ void sec_default(struct flavors *f)
 {
 	if (!f->n)
 		add_flavor(f, SEC_SYS);
-	/* A caller without a credential may do what the anonymous user may. */
+	/* A caller without a credential is served as the anonymous user. */
 	if (f->sys)
 		f->list[f->n++] = RPCRDMA_AUTH_NONE;
 }

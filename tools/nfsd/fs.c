@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The file systems that hold the exports.  The kind of a file system says which
- * operations the engine's thread may run on it; a queue of workers runs the others.  A
+ * The file systems that hold the exports.  A file system's kind determines which
+ * operations the engine's thread may run on it; workers run the other operations.  A
  * file system that does not answer (a dead disk or server, fsfreeze) delays only its
  * own workers, and its requests use only part of the memory.
  *
@@ -23,8 +23,8 @@
 #endif
 
 enum {
-	RELATIME_SECONDS = 23 * 3600, /* the kernel's 24 hours, less a margin */
-	STUCK_NS = 1000000000,        /* time without any finished request */
+	RELATIME_SECONDS = 23 * 3600, /* the kernel's 24 hours minus a margin */
+	STUCK_NS = 1000000000,        /* time without a finished request */
 };
 
 static enum fs_kind classify_fs(int fd)
@@ -37,7 +37,7 @@ static enum fs_kind classify_fs(int fd)
 	case TMPFS_MAGIC:
 	case RAMFS_MAGIC:
 		return FS_AWAKE;
-	case EXT4_SUPER_MAGIC: /* also ext2 and ext3 */
+	case EXT4_SUPER_MAGIC: /* the same number as for ext2 and ext3 */
 	case XFS_SUPER_MAGIC:
 	case BTRFS_SUPER_MAGIC:
 	case F2FS_SUPER_MAGIC:
@@ -87,9 +87,9 @@ static struct filesystem *new_fs_slot(struct nfsd *d)
 	return fs;
 }
 
-/* Returns the slot of the device, or an unused slot: a new one or, if there are too
- * many slots, one without users.  Returns NULL if there is none.  The caller holds
- * fs_lock. */
+/* Returns the slot of the device.  If the device has no slot, returns an unused slot: a
+ * new slot or, if there are too many slots or no memory, a slot without users.  Returns
+ * NULL if there is no unused slot.  The caller holds fs_lock. */
 static struct filesystem *find_fs_slot(struct nfsd *d, uint32_t major, uint32_t minor)
 {
 	struct filesystem *unused = NULL, *fs;
@@ -167,10 +167,11 @@ bool fs_reading_writes(const struct filesystem *fs, const struct statx *st)
 }
 
 /*
- * Returns true if another @bytes octets of requests may be queued on @fs.  If @fs does
- * not answer, its requests may use half of the memory that other file systems leave, so
- * that some memory always remains for the next file system.  If @fs is only slow, they
- * may use three quarters, because a client that is told to retry waits for seconds.
+ * Returns true if requests with another @bytes octets may be queued on @fs.  If @fs
+ * does not answer, its requests may use half of the memory that is left by other file
+ * systems, so that some memory always remains for the next file system.  If @fs is only
+ * slow, its requests may use three quarters, because a client that has to retry waits
+ * for seconds.
  */
 static bool has_job_room(struct nfsd *d, struct filesystem *fs, uint64_t bytes)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Groups by uid: a table of sets, and a few threads that search the passwd and group
- * databases.  A new list replaces the least recently used list of its set.
+ * Looks up groups by uid.  A few threads search the passwd and group databases; a
+ * set-associative table caches the lists.  A new list replaces the least recently used
+ * list in its set.
  *
  * A list is valid for half an hour, as in rpc.mountd(8).  After half of that time, the
  * next request starts a new look-up, but does not wait for it.  An unknown uid has no
@@ -9,8 +10,8 @@
  * happens some seconds later.
  *
  * Clients choose the uids.  So the number of concurrent look-ups is limited, for each
- * address and by the size of the sets.  The memory of waiting requests and of lists is
- * limited, too.
+ * client address and in total.  The memory used by waiting requests and by lists is
+ * also limited.
  */
 #include "nfsd.h"
 #include "tool.h"
@@ -25,7 +26,7 @@ enum {
 	SETS = 512,
 	WAYS = 8,
 	THREADS = 4,
-	ASKERS = 256, /* slots of counters, by hash of the address */
+	ASKERS = 256, /* counter slots, indexed by a hash of the address */
 	ASKER_LOOKUPS = 64,
 	ASKER_WAITS = 256,
 	MOST_LOOKUPS = SETS * WAYS / 4,
@@ -42,12 +43,12 @@ _Static_assert(sizeof(gid_t) == sizeof(uint32_t), "groups are handed on as they 
 #define FAILED_NS  (5 * SECOND_NS)
 
 struct slot {
-	struct worker_job job; /* first member: the look-up */
+	struct worker_job job; /* first member; runs the look-up */
 	struct groups *of;
 	uint32_t uid;
-	bool used, asked;        /* asked: a look-up is queued or runs; keep the slot */
-	unsigned asker;          /* asker whose request started the look-up */
-	uint64_t until, renew;   /* monotonic ns; 0 = there is no list yet */
+	bool used, asked;        /* asked: look-up queued or running; keep the slot */
+	unsigned asker;          /* index of the asker that started the look-up */
+	uint64_t until, renew;   /* expiry, next look-up; monotonic ns; 0 = no list */
 	uint64_t seen;           /* last use, monotonic ns */
 	uint64_t generation;     /* the table's generation when the look-up started */
 	struct group_list *list; /* NULL = no groups */
@@ -75,7 +76,7 @@ struct groups *groups_new(uint64_t limit_bytes)
 
 	if (!g)
 		return NULL;
-	/* getrandom returns so few octets in full. */
+	/* For so few octets, getrandom never returns fewer than requested. */
 	(void)!getrandom(g->key, sizeof(g->key), 0);
 	pthread_mutex_init(&g->lock, NULL);
 	g->limit_bytes = limit_bytes;
@@ -103,7 +104,7 @@ static size_t measure_list(const struct group_list *l)
 	return l ? sizeof(*l) + l->n * sizeof(l->gids[0]) : 0;
 }
 
-/* Replaces the slot's list with @l.  The caller holds the lock. */
+/* Replaces the list in the slot with @l.  The caller holds the lock. */
 static void set_slot_list(struct groups *g, struct slot *s, struct group_list *l)
 {
 	g->list_bytes += measure_list(l);
@@ -126,7 +127,7 @@ static void bound_group_lists(struct groups *g)
 				oldest = s;
 		}
 		if (!oldest)
-			return; /* all slots are being looked up again */
+			return; /* all lists are being looked up again */
 		set_slot_list(g, oldest, NULL);
 		oldest->used = false;
 	}
@@ -153,10 +154,10 @@ static struct group_list *list_groups(const struct passwd *pw)
 
 	while (l && getgrouplist(pw->pw_name, pw->pw_gid, l->gids, &n) < 0) {
 		if (most == MOST_GROUPS) {
-			n = most; /* the kernel accepts no more */
+			n = most; /* the kernel does not accept more */
 			break;
 		}
-		/* If there are more groups, glibc stores their number in n. */
+		/* If the groups do not fit, glibc stores their number in n. */
 		most = n > most && n < MOST_GROUPS ? n : MOST_GROUPS;
 		n = most;
 		free(l);
@@ -167,14 +168,14 @@ static struct group_list *list_groups(const struct passwd *pw)
 	return l;
 }
 
-/* Returns true for errors with which getpwuid_r(3) may report that a uid is unknown. */
+/* Returns true if @error is one that getpwuid_r(3) may return for an unknown uid. */
 static bool is_unknown_user(int error)
 {
 	return error == ENOENT || error == ESRCH || error == EBADF || error == EPERM;
 }
 
-/* Looks up a user.  Returns 0 and a list (NULL = the uid is unknown), or negative
- * errno. */
+/* Looks up a user.  Returns 0 and stores the list (NULL = unknown uid) in @ret, or
+ * returns negative errno. */
 static int look_up_uid(uint32_t uid, struct group_list **ret)
 {
 	struct passwd pwd, *pw = NULL;
@@ -218,8 +219,8 @@ static unsigned find_asker(struct groups *g, const struct sockaddr_storage *peer
 	return (unsigned)(rr_siphash_once(g->key, &addr, sizeof(addr)) % ASKERS);
 }
 
-/* Finds or makes the slot of @uid.  Returns NULL if look-ups use all slots of the
- * set. */
+/* Finds the slot for @uid, or makes one.  Returns NULL if look-ups are using all slots
+ * in the set. */
 static struct slot *find_uid_slot(struct groups *g, uint32_t uid)
 {
 	struct slot *set = g->slots[rr_siphash_once(g->key, &uid, sizeof(uid)) % SETS];
@@ -243,7 +244,7 @@ static struct slot *find_uid_slot(struct groups *g, uint32_t uid)
 	return victim;
 }
 
-/* Stores the result of a look-up.  Returns the requests that wait for the result. */
+/* Stores the result of a look-up.  Returns the requests that were waiting for it. */
 static struct group_wait *settle_lookup(struct groups *g, struct slot *s,
                                         struct group_list *list, int e)
 {
@@ -316,8 +317,8 @@ static int start_lookup(struct groups *g, struct slot *s, unsigned asker)
 	return 0;
 }
 
-/* Returns true if another request of @bytes octets may wait.  One request may always
- * wait, however little memory there is. */
+/* Returns true if another request with @bytes octets may wait.  If no other request is
+ * waiting, it may always wait, however little memory there is. */
 static bool may_asker_wait(const struct groups *g, const struct asker *a,
                            uint64_t bytes)
 {
@@ -361,7 +362,7 @@ int groups_get(struct groups *g, uint32_t uid, const struct sockaddr_storage *pe
 		if (now >= s->renew && !s->asked)
 			(void)start_lookup(
 			        g, s,
-			        find_asker(g, peer)); /* else the next request does */
+			        find_asker(g, peer)); /* or the next request does */
 		e = 0;
 	} else if (s) {
 		w->asker = find_asker(g, peer);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The groups of users by uid, from this host's databases (--manage-gids).  A look-up
- * may block for a long time (LDAP, a dead server), so look-ups have their own threads,
- * and requests wait for them without blocking a thread.  Lists are cached and shared.
+ * Looks up a user's groups by uid in this host's databases (--manage-gids).  A look-up
+ * may block for a long time (LDAP, a dead server), so look-ups run in separate threads,
+ * and requests wait for the result without blocking a thread.  Group lists are cached
+ * and shared.
  */
 #ifndef RPCRDMA_NFSD_GROUPS_H
 #define RPCRDMA_NFSD_GROUPS_H
@@ -23,8 +24,8 @@ struct group_list {
 
 /* A request that needs a list.  Lent until @ready is called. */
 struct group_wait {
-	/* Called by a look-up thread when @list is set.  NULL if the request must not
-	 * wait; groups_get then returns -EAGAIN. */
+	/* Called by a look-up thread when @list has been set.  NULL = the request must
+	 * not wait; if it would have to, groups_get returns -EAGAIN. */
 	void (*ready)(void *arg);
 	void *arg;
 	uint64_t bytes;          /* memory that the request uses while it waits */
@@ -37,18 +38,20 @@ struct group_wait {
 /* Makes an empty table.  @limit_bytes limits the memory that waiting requests use.
  * Returns NULL if there is no memory. */
 struct groups *groups_new(uint64_t limit_bytes);
-/* Finds the list of @uid for a request from @peer.  Any thread may call this.  Returns
- * 0 with a reference in w->list; -EINPROGRESS if w->ready will be called, maybe before
- * this function returns; or -EAGAIN if too many requests wait. */
+/* Finds the group list of @uid for a request from @peer.  Returns 0 and stores the list
+ * in w->list with a reference.  Returns -EINPROGRESS if w->ready will be called,
+ * possibly before this function returns, or -EAGAIN if too many requests are waiting.
+ * Any thread may call this. */
 int groups_get(struct groups *, uint32_t uid, const struct sockaddr_storage *peer,
                struct group_wait *w);
 void group_list_put(struct group_list *);
-/* Expires all lists, so that each is looked up again on its next use.  Accepts NULL. */
+/* Expires all lists, so that each will be looked up again when it is next used.
+ * Accepts NULL. */
 void groups_forget(struct groups *);
 /* Returns the number of waiting requests, or 0 for NULL. */
 unsigned groups_waiting(struct groups *);
-/* Waits until all look-ups have ended.  Returns false if some have not ended at @until
- * (monotonic).  Returns true for NULL. */
+/* Waits until all look-ups have ended, at most until @until (monotonic).  Returns false
+ * if some are still running then.  Returns true for NULL. */
 bool groups_stop(struct groups *, const struct timespec *until);
 /* Frees everything.  Call this after groups_stop has returned true.  Accepts NULL. */
 void groups_free(struct groups *);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * File handles.  Clients keep handles for any length of time, even when the server is
- * restarted, and may send any octets as a handle:
+ * File handles.  Clients keep handles for any length of time, even across restarts of
+ * the server, and may send arbitrary octets as a handle.  The format:
  *
  *   0      1 version (1)
  *   1      1 kind: KERNEL, WALK or COVERED
@@ -14,13 +14,13 @@
  *
  * The seal proves that this server made the handle, for an object that it had reached
  * below the export: without the secret, nobody can forge a handle for another file on
- * the same file system.  The body identifies the object by an inode number and a
+ * the same file system.  The body identifies the object by inode number and by
  * generation number or birth time, so that a handle becomes stale when a new file
- * reuses the inode number of an old one.
+ * reuses an old file's inode number.
  *
- * A local user may move an object out of the exported directory.  Then the object stays
- * accessible to clients that already have its handle (KERNEL), as with no_subtree_check
- * of exports(5), or the handle becomes stale (WALK).
+ * A local user may move an object out of the exported directory.  A KERNEL handle then
+ * remains usable by clients that already have it, as with no_subtree_check in
+ * exports(5); a WALK handle becomes stale.
  */
 #include "nfsd.h"
 #include <errno.h>
@@ -36,7 +36,7 @@ enum { WALK_HEAD_BYTES = 14 };
 
 _Static_assert(WALK_HEAD_BYTES + 2 * WALK_CHAIN <= BODY_BYTES, "walk handles fit");
 
-/* A struct file_handle for name_to_handle_at(2), with space for its octets. */
+/* A struct file_handle for name_to_handle_at(2), with space for the handle's octets. */
 union kernel_handle {
 	struct file_handle fh;
 	char room[sizeof(struct file_handle) + MAX_HANDLE_SZ];
@@ -87,7 +87,7 @@ int statx_fd(int fd, const char *name, struct statx *ret)
 	return 0;
 }
 
-/* Reads the mount ID on Linux before 5.8. */
+/* Reads the mount ID of @fd, without the statx of Linux 5.8. */
 static int read_mount_id(int fd, uint64_t *ret)
 {
 	char path[48], line[64];
@@ -126,7 +126,7 @@ int open_name(int dir, const char *name, int flags, mode_t mode)
 	                       .resolve = RESOLVE_NO_XDEV};
 	long fd = syscall(SYS_openat2, dir, name, &how, sizeof(how));
 
-	/* The kernel is too old, or a seccomp filter rejects the call. */
+	/* Either the kernel is too old for openat2, or a seccomp filter rejects it. */
 	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
 		fd = openat(dir, name, flags, mode);
 	return fd < 0 ? -errno : (int)fd;
@@ -143,9 +143,9 @@ int open_beneath(int dir, const char *path, int flags)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* A directory on another device is the root of a file system without a mount, such as a
- * subvolume, where inode numbers repeat.  The device of a file may differ, as on
- * overlayfs. */
+/* A directory with another device number is the root of a file system that has no
+ * mount, such as a subvolume; inode numbers repeat there.  A file may have another
+ * device number without that, as on overlayfs. */
 bool handle_inside(const struct export *ex, const struct statx *st)
 {
 	if (st->stx_mask & STATX_MNT_ID && st->stx_mnt_id != ex->mnt_id)
@@ -164,8 +164,8 @@ static int make_kernel_handle(struct nfsd *d, const struct export *ex, int fd,
 	u.fh.handle_bytes = BODY_BYTES;
 	if (name_to_handle_at(fd, "", &u.fh, &mount_id, AT_EMPTY_PATH))
 		return errno == EOVERFLOW ? -EOPNOTSUPP : -errno;
-	/* Something was mounted there meanwhile.  Its handle could name another object
-	 * on the export's own file system. */
+	/* Something was mounted there in the meantime.  On the export's own file
+	 * system, its handle could refer to another object. */
 	if (ex->mnt_id_known && (uint64_t)mount_id != ex->mnt_id)
 		return -EXDEV;
 	if (u.fh.handle_bytes > BODY_BYTES || u.fh.handle_type < 0 ||
@@ -364,8 +364,9 @@ bool handle_covered(const struct handle *h, uint64_t *ret_ino, uint64_t *ret_pla
 	return true;
 }
 
-/* Returns true if the export may have handles of this kind.  A record may have either
- * kind, because it is not known yet whether the kernel opens its handles. */
+/* Returns true if the export may have handles of this kind.  A record may have KERNEL
+ * or WALK handles: before it is opened, it is not known whether the kernel opens its
+ * handles. */
 static bool can_open_kind(const struct export *ex, uint8_t kind)
 {
 	return ex->top || kind == COVERED || ex->by_handle == (kind == KERNEL);

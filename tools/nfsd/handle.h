@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * File handles (handle.c), and the search for an object by its inode number where the
- * kernel does not open handles (inode_walk.c).
+ * File handles (handle.c), and the search for an object by inode number, for file
+ * systems where the kernel does not open handles (inode_walk.c).
  */
 #ifndef RPCRDMA_NFSD_HANDLE_H
 #define RPCRDMA_NFSD_HANDLE_H
@@ -17,7 +17,7 @@ struct nfsd;
 struct object;
 struct statx;
 
-enum { HANDLE_MAX_DEPTH = 128 }; /* limit of directories on an object's path */
+enum { HANDLE_MAX_DEPTH = 128 }; /* maximum number of directories on an object's path */
 
 struct handle {
 	uint8_t octets[NFS3_FHSIZE];
@@ -25,9 +25,10 @@ struct handle {
 };
 
 /* Makes the handle of the object that @fd is open on (O_PATH is sufficient), and reads
- * its attributes.  Both describe the same object, even if its name changes meanwhile.
- * @parent is the handle of the object's directory, or NULL for an export's root.
- * Returns 0, -EXDEV at a mount point, or another negative errno. */
+ * the object's attributes.  Handle and attributes are of the same object, even if the
+ * object is renamed in the meantime.  @parent is the handle of the object's directory,
+ * or NULL for an export's root.  Returns 0, -EXDEV at a mount point, or another
+ * negative errno. */
 int handle_make(struct nfsd *, struct export *, const struct handle *parent, int fd,
                 struct handle *ret, struct statx *ret_stx);
 /* Works like handle_make for the entry @name in @dir. */
@@ -36,32 +37,34 @@ int handle_make_child(struct nfsd *, const struct object *dir, const char *name,
 /* Works like handle_make for the directory @fd, which is the parent of @child. */
 int handle_make_parent(struct nfsd *, struct export *, const struct handle *child,
                        int fd, struct handle *ret, struct statx *ret_stx);
-/* Works like handle_make for the directory @fd below the export, if the handles of the
- * directory's parent and entries are unknown.  Where the kernel makes no handles,
- * climbs to the export's root.  The thread must act as the server
+/* Works like handle_make for a directory @fd below the export, when no handle is known
+ * for its parent or for any of its entries.  Where the kernel makes no handles, climbs
+ * to the export's root.  The thread must be running with the server's own identity
  * (ident_enter_server). */
 int handle_make_climbing(struct nfsd *, struct export *, int fd, struct handle *ret,
                          struct statx *ret_stx);
-/* Climbs from the directory @fd to the export's root.  The thread must act as the
- * server.  Returns the number of directories from @fd (included) to the root
- * (excluded), and their inode numbers in @inos unless @inos is NULL.  Returns -ESTALE
- * if @fd is not below the root, or -ENAMETOOLONG if there are more than @max
- * directories. */
+/* Climbs from the directory @fd to the export's root.  The thread must be running with
+ * the server's own identity.  Returns the number of directories on the way, including
+ * @fd but not the root, and stores their inode numbers in @inos unless @inos is NULL.
+ * Returns -ESTALE if @fd is not below the root, or -ENAMETOOLONG if there are more than
+ * @max directories. */
 int handle_climb(const struct export *, int fd, uint64_t *inos, int max);
 /* Makes the handle of the empty directory that is shown in place of a mounted file
  * system that is not served. */
 void handle_make_covered(struct nfsd *, const struct export *, uint64_t ino,
                          uint64_t place, struct handle *ret);
-/* If the handle was made by handle_make_covered, returns true, with the arguments of
- * that call in @ret_ino and @ret_place. */
+/* If the handle was made by handle_make_covered, returns true and stores the arguments
+ * of that call in @ret_ino and @ret_place. */
 bool handle_covered(const struct handle *, uint64_t *ret_ino, uint64_t *ret_place);
-/* Checks the handle's format and MAC.  Returns 0 and the export with a reference,
- * -EBADF (for BADHANDLE), or -ESTALE if there is no such export. */
+/* Checks the handle's format and MAC.  Returns 0 and stores the export, with a
+ * reference, in @ret.  Returns -EBADF, which becomes NFS3ERR_BADHANDLE, if the handle
+ * is malformed, or -ESTALE if there is no such export. */
 int handle_verify(struct nfsd *, const void *data, size_t len, struct export **ret);
-/* Opens the object of a verified handle with O_PATH.  The thread must act as the
- * server.  Returns 0, -ESTALE if the object is gone, or another negative errno. */
+/* Opens with O_PATH the object that a verified handle refers to.  The thread must be
+ * running with the server's own identity.  Returns 0, -ESTALE if the object no longer
+ * exists, or another negative errno. */
 int handle_open(struct nfsd *, struct export *, const struct handle *, int *ret_fd);
-/* Works like handle_open for an export that is open. */
+/* Works like handle_open, but the export must already be open. */
 int handle_open_here(struct export *, const struct handle *, int *ret_fd);
 /* Returns true if an object with these attributes is on the export's own mount and
  * device. */
@@ -70,14 +73,14 @@ bool handle_inside(const struct export *, const struct statx *);
 /* Reads the attributes of @name in @fd, or of @fd itself if @name is empty.  Returns 0
  * or negative errno. */
 int statx_fd(int fd, const char *name, struct statx *ret);
-/* Finds the ID of the mount that @fd is open on.  Returns 0 or negative errno. */
+/* Finds the mount ID of the file that @fd is open on.  Returns 0 or negative errno. */
 int mount_id_of(int fd, uint64_t *ret);
-/* Opens @name in @dir, with @mode if the file is created.  Returns a descriptor or
- * negative errno, -EXDEV at a mount point.  Where the kernel allows it (Linux 5.6),
- * does not access the mounted file system. */
+/* Opens @name in @dir; @mode is the mode of a file that the call creates.  Returns a
+ * descriptor, -EXDEV if @name is a mount point, or another negative errno.  With Linux
+ * 5.6 or later, does not access the mounted file system. */
 int open_name(int dir, const char *name, int flags, mode_t mode);
-/* Opens @path below @dir, across mount points.  Does not follow symbolic links, which
- * clients may have made.  Returns a descriptor or a negative errno. */
+/* Opens @path below @dir, crossing mount points.  Does not follow symbolic links,
+ * because clients may have made them.  Returns a descriptor or a negative errno. */
 int open_beneath(int dir, const char *path, int flags);
 
 /* -- handles that the server makes itself (inode_walk.c) ------------------- */
@@ -86,7 +89,7 @@ enum { WALK_CHAIN = 17 };
 struct walk_id {
 	uint64_t ino;
 	uint32_t born; /* digest of the birth time */
-	uint8_t depth; /* directories from the root to the object; 0 = the root */
+	uint8_t depth; /* number of names from the root to the object; 0 = the root */
 	uint16_t chain[WALK_CHAIN]; /* inode digests of the topmost directories */
 };
 
@@ -98,14 +101,14 @@ struct walk_slot {
 enum { WALK_SLOTS = 16384, WALK_MISSES = 1024 };
 
 struct walk_miss {
-	uint64_t digest; /* digest of a handle whose object was not found */
-	uint64_t until;  /* monotonic ns when a search for the handle may be repeated */
+	uint64_t digest; /* digest of a handle whose object a search did not find */
+	uint64_t until;  /* when the search may be repeated; monotonic ns */
 };
 
-/* Limits the searches of one export. */
+/* Limits how often and how long one export is searched. */
 struct walk_pace {
 	unsigned running;
-	uint64_t not_before; /* earliest start of the next search, monotonic ns */
+	uint64_t not_before; /* earliest start of the next search; monotonic ns */
 	struct walk_miss misses[WALK_MISSES];
 };
 
@@ -115,9 +118,9 @@ uint32_t walk_born(const struct statx *);
 uint16_t walk_digest(uint64_t ino);
 /* Remembers that the object with the number @ino is @name in the directory @parent. */
 void walk_learn(struct export *, uint64_t ino, uint64_t parent, const char *name);
-/* Opens an object with O_PATH.  The thread must act as the server.  Returns 0, -ESTALE
- * if the object is not found, -EAGAIN if it must not be searched for now, or another
- * negative errno. */
+/* Finds an object and opens it with O_PATH.  The thread must be running with the
+ * server's own identity.  Returns 0, -ESTALE if the object is not found, -EAGAIN if no
+ * search is allowed at present, or another negative errno. */
 int walk_open(struct export *, const struct walk_id *, int *ret_fd);
 
 #endif

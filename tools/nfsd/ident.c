@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The identity that a request is served with.  In Linux each thread has an identity for
- * file access, set by setfsuid and the raw setgroups system call (glibc's function
- * changes all threads).  When a thread's fsuid changes from 0, the thread loses the
- * capabilities that override permissions.  Each thread remembers its identity, so that
- * consecutive requests of one user need no system call.
+ * The identity with which a request is served.  On Linux each thread has its own
+ * identity for file access, set with setfsuid and the raw setgroups system call
+ * (glibc's setgroups changes all threads).  When a thread's fsuid changes from 0, the
+ * thread loses the capabilities that override permissions.  Each thread remembers its
+ * identity, so that consecutive requests from one user need no system call.
  *
- * A server that is not root serves every request with its own identity.  A server that
- * is root but is not allowed to change its identity does not start.
+ * A server that does not run as root serves every request with its own identity.  A
+ * server that runs as root but is not allowed to change its identity does not start.
  */
 #include "nfsd.h"
 #include "tool.h"
@@ -25,10 +25,10 @@ enum { AUTH_STAT_BADCRED = 1, AUTH_STAT_REJECTEDCRED = 2 };
 
 enum { MOST_GIDS = 65536 }; /* NGROUPS_MAX, as in rpcrdma/gss.h */
 
-static bool can_switch;                    /* set by ident_init, before threads start */
-static uint64_t key[2];                    /* likewise; for digests of groups */
+static bool can_switch; /* set by ident_init, before threads start */
+static uint64_t key[2]; /* for digests of groups; also set by ident_init */
 static _Thread_local struct ident current; /* identity of this thread */
-static _Thread_local bool known;           /* @current is valid; else set all of it */
+static _Thread_local bool known; /* @current is valid; false = set all of it */
 
 #ifdef SYS_setgroups32
 #define SETGROUPS SYS_setgroups32
@@ -54,21 +54,22 @@ bool ident_init(void)
 	struct __user_cap_data_struct caps[2];
 	uint32_t keep = 0;
 
-	/* getrandom returns so few octets in full. */
+	/* For so few octets, getrandom never returns fewer than requested. */
 	(void)!getrandom(key, sizeof(key), 0);
 	memset(caps, 0, sizeof(caps));
 	if (geteuid() != 0 || !get_caps(caps))
 		return false;
 	can_switch = caps[0].effective & 1u << CAP_SETUID &&
 	             caps[0].effective & 1u << CAP_SETGID;
-	/* CAP_SYS_RESOURCE in particular would let users exceed their quotas. */
+	/* Dropping CAP_SYS_RESOURCE matters most: it would let users exceed their
+	 * quotas. */
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 		keep |= 1u << wanted[i];
 	caps[0].permitted &= keep;
 	caps[0].effective &= keep;
 	caps[0].inheritable = 0;
 	memset(&caps[1], 0, sizeof(caps[1]));
-	(void)syscall(SYS_capset, &head, caps); /* on failure, keep all capabilities */
+	(void)syscall(SYS_capset, &head, caps); /* if it fails, keep all capabilities */
 	return can_switch;
 }
 
@@ -88,7 +89,8 @@ uint32_t ident_from_cred(const struct rpcrdma_auth *cred, const struct squash *s
 	if (cred->flavor == RPCRDMA_AUTH_SYS) {
 		if (rpcrdma_auth_sys_decode(cred, &sys) || sys.n_gids > 16)
 			return AUTH_STAT_BADCRED;
-		/* To the kernel, -1 means "no change".  No user has this ID. */
+		/* The kernel takes the ID -1 to mean "no change"; no user has this
+		 * ID. */
 		if (!s->all && !(s->root && sys.uid == 0) && sys.uid != UINT32_MAX &&
 		    sys.gid != UINT32_MAX) {
 			id.asserted = true;
@@ -180,7 +182,7 @@ static bool set_thread_groups(const struct ident *id)
 	               : !syscall(SETGROUPS, (size_t)id->n_gids, id->gids);
 }
 
-/* setfsuid and setfsgid do not report failure, so the result is read back. */
+/* setfsuid and setfsgid do not report failure, so the ID is read back. */
 static bool set_fsuid(uint32_t uid)
 {
 	(void)syscall(SYS_setfsuid, uid);
@@ -230,6 +232,6 @@ int ident_enter_server(void)
 		known = false;
 		return refuse_identity(&(struct ident){.uid = 0});
 	}
-	current.uid = 0; /* unless @known, ident_enter will set everything */
+	current.uid = 0; /* if @known is false, ident_enter will set everything */
 	return 0;
 }

@@ -58,7 +58,7 @@ void op_setattr(struct op *op)
 		e = attr_set(op->nfsd, op->obj, &op->id, &a->new_attributes);
 	op->res.status = e == -EALREADY ? NFS3ERR_NOT_SYNC : nfs_status(e);
 	attr_post(op->obj, &wcc.after);
-	/* resok and resfail are the same */
+	/* resok and resfail have the same form */
 	op->res.setattr.SETATTR3res_u.resok.obj_wcc = wcc;
 	if (!e)
 		op_sync_change(op, op->obj);
@@ -110,7 +110,8 @@ void op_readlink(struct op *op)
 		e = !path ? -ENOMEM : n < 0 ? -errno : 0;
 	}
 	op->res.status = nfs_status(e);
-	attr_post(op->obj, &ok->symlink_attributes); /* first in resok and resfail */
+	/* symlink_attributes is the first field of resok and of resfail. */
+	attr_post(op->obj, &ok->symlink_attributes);
 	if (e)
 		return;
 	ok->data_len = (uint32_t)n;
@@ -127,7 +128,9 @@ static int stat_filesystem(struct op *op, const nfs_fh3 *fh, struct statvfs *ret
 	if (!e && fstatvfs(op->obj->path_fd, ret))
 		e = -errno;
 	op->res.status = nfs_status(e);
-	attr_post(op->obj, ret_attr); /* first in resok and resfail */
+	/* In each caller's results, @ret_attr is the first field of resok and of
+	 * resfail. */
+	attr_post(op->obj, ret_attr);
 	return e;
 }
 

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds an object by its inode number where the kernel does not open handles: the
- * server is not root, the container lacks CAP_DAC_READ_SEARCH, or the file system has
- * no handles.
+ * Finds an object by its inode number when the kernel does not open handles, because
+ * the server is not root, the container lacks CAP_DAC_READ_SEARCH, or the file system
+ * does not support handles.
  *
- * A table of limited size remembers the directory and the name where each inode number
+ * A table of limited size records the directory and the name where each inode number
  * was last seen.  If the table does not lead to the object, for example after a
- * restart, the export is searched.  A handle has 16-bit digests of the inode numbers of
- * the topmost 17 directories on its path, so that a search usually reads one directory
- * at each level.  Below these levels it tries all directories.  A search reads at most
- * SEARCH_ENTRIES names.  It reads the names a second time, with a statx for each, only
- * if readdir is known to report wrong inode numbers.
+ * restart, the export is searched.  A handle contains 16-bit digests of the inode
+ * numbers of the topmost 17 directories on the object's path, so that a search usually
+ * reads one directory at each level.  Below these levels the search tries all
+ * directories.  A search reads at most SEARCH_ENTRIES names.  The search is repeated,
+ * with a statx for each name, only if readdir is known to report wrong inode numbers.
  *
- * Clients may ask for lost objects as often as they like.  So a search that found
- * nothing is remembered for some seconds, few searches run at the same time, and a
- * search that took long is followed by an even longer pause.  During the pause, clients
- * have to retry (-EAGAIN).
+ * Clients may ask for lost objects as often as they like.  So an unsuccessful search is
+ * remembered for some seconds, only a few searches run at the same time, and a long
+ * search is followed by an even longer pause.  During the pause, clients have to retry
+ * (-EAGAIN).
  *
- * The object must have the inode number and the birth time of the handle.  File systems
- * without birth times cannot distinguish a new file from an old one with the same
- * number.  An object that was moved to another directory after its handle was made is
- * found as long as the table has its new place, but not after a restart.  Symbolic
- * links are not followed, and mount points are not entered.
+ * The object must have the inode number and the birth time that the handle contains.
+ * On a file system without birth times, a new file cannot be distinguished from an old
+ * one with the same number.  An object that was moved to another directory after its
+ * handle was made is found only while the table has its new location, not after a
+ * restart.  Symbolic links are not followed, and mount points are not entered.
  */
 #include "op.h"
 #include "tool.h"
@@ -35,9 +35,9 @@ enum {
 	SEARCH_ENTRIES = 1000000,
 	SEARCHES_AT_ONCE = 2,
 	MISS_SECONDS = 5,
-	LONG_NS = 50000000, /* a pause follows a search that takes longer */
+	LONG_NS = 50000000, /* a longer search is followed by a pause */
 	PAUSE_TIMES = 4,    /* ratio of the pause to the search's duration */
-	SAMPLE = 8,         /* names in each directory whose numbers are checked */
+	SAMPLE = 8,         /* names per directory whose inode numbers are checked */
 };
 
 static uint64_t mix_bits(uint64_t x)
@@ -78,7 +78,7 @@ void walk_learn(struct export *ex, uint64_t ino, uint64_t parent, const char *na
 	s = find_walk_slot(ex, ino);
 	if (s->ino != ino || s->parent != parent || !s->name || strcmp(s->name, name)) {
 		copy = strdup(name);
-		if (copy) { /* otherwise the export will be searched */
+		if (copy) { /* otherwise, the export will be searched */
 			free(s->name);
 			*s = (struct walk_slot){ino, parent, copy};
 		}
@@ -130,8 +130,8 @@ static int stat_entry(int dir, const char *name, struct statx *ret)
 	return e;
 }
 
-/* Reads from the table the names on the path from the root to @ino, the last name
- * first.  Returns the number of names, or -ENOENT if some are missing. */
+/* Stores in @names, from the table, the names on the path from the root to @ino, last
+ * name first.  Returns the number of names, or -ENOENT if some are missing. */
 static int recall_names(struct export *ex, uint64_t ino, char **names, unsigned max)
 {
 	unsigned n = 0;
@@ -183,12 +183,13 @@ struct search {
 	bool differs;    /* readdir reported a wrong inode number */
 	unsigned sample; /* names in this directory still to be checked */
 	int found;       /* descriptor, or -1 */
-	int lack;        /* 0, or -EMFILE or -ENFILE: no descriptor was left */
+	int lack;        /* -EMFILE or -ENFILE if no descriptor was left; otherwise 0 */
 };
 
 static void search_dir(struct search *, int dir, uint64_t dir_ino, unsigned level);
 
-/* Returns true if an entry with this inode number may be on the path. */
+/* Returns true if a directory entry with this inode number may be on the object's
+ * path. */
 static bool is_on_path(const struct walk_id *w, uint64_t ino, unsigned level)
 {
 	if (level + 1 == w->depth)
@@ -238,8 +239,8 @@ static void search_entry(struct search *s, int dir, uint64_t dir_ino,
 	close(fd);
 }
 
-/* Checks that readdir reports the object's inode number, which overlayfs and some FUSE
- * file systems do not. */
+/* Sets s->differs if readdir reported an inode number that statx does not confirm, as
+ * on overlayfs and some FUSE file systems. */
 static void compare_number(struct search *s, int dir, const struct dirent *de)
 {
 	struct statx st;
@@ -250,7 +251,8 @@ static void compare_number(struct search *s, int dir, const struct dirent *de)
 		s->differs = true;
 }
 
-/* Recurses at most w->depth (<= HANDLE_MAX_DEPTH) levels. */
+/* Searches one directory, and recursively those in it.  The depth of the recursion is
+ * at most w->depth (<= HANDLE_MAX_DEPTH). */
 static void search_dir(struct search *s, int dir, uint64_t dir_ino, unsigned level)
 {
 	const struct dirent *de;

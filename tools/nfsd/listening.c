@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The addresses of `rpcrdma nfsd`: its RDMA listeners; MOUNT, NLM and RPCSEC_GSS
- * contexts over TCP at the same addresses; their registration with rpcbind; and the
- * lines that announce them to scripts.
+ * The addresses of `rpcrdma nfsd`: its RDMA listeners; its TCP listeners for MOUNT, NLM
+ * and RPCSEC_GSS contexts at the same addresses; the registration of all listeners with
+ * rpcbind; and the lines that announce the listeners to scripts.
  */
 #include "daemon.h"
 #include "nlm.h"
@@ -14,12 +14,12 @@
 #include <unistd.h>
 
 enum {
-	MAX_MESSAGE = NFSD_MAX_IO + (1 << 20), /* fits a WRITE or READ without chunks */
+	MAX_MESSAGE = NFSD_MAX_IO + (1 << 20), /* fits an inline WRITE or READ */
 	CLIENT_MEMORY = 32 << 20,
 	MAX_NULL_CALL = 68 << 10, /* octets, including a GSS-API token */
 };
 
-/* Returns the number of octets that the requests of one client may use. */
+/* Returns the number of octets that one client's requests may use. */
 static uint64_t bound_client_memory(void)
 {
 	struct rpcrdma_budget b;
@@ -28,8 +28,8 @@ static uint64_t bound_client_memory(void)
 	return b.limit_bytes / 4 < CLIENT_MEMORY ? b.limit_bytes / 4 : CLIENT_MEMORY;
 }
 
-/* Warns at start, because a client that is refused for lack of locked memory does not
- * learn the reason. */
+/* Warns at start if the limit on locked memory is low, because a client that is refused
+ * for lack of locked memory does not learn the reason. */
 static void check_memlock(void)
 {
 	struct rlimit r;
@@ -161,8 +161,8 @@ static void report_not_removed(int e)
 /* The registered versions of NLM. */
 static const uint32_t nlm_versions[] = {4, 3, 1};
 
-/* Finds registration @i of NLM: there is one for each version at each TCP address of
- * MOUNT.  Returns false if @i is too large. */
+/* Finds the NLM registration with index @i: there is one registration for each version
+ * at each of MOUNT's TCP addresses.  Returns false if @i is too large. */
 static bool find_nlm_registration(const struct daemon *s, unsigned i,
                                   uint32_t *ret_version, struct sockaddr_storage *ret)
 {
@@ -172,7 +172,8 @@ static bool find_nlm_registration(const struct daemon *s, unsigned i,
 	return tcpd_addr(s->mountd, i / n, ret);
 }
 
-/* Ignores a missing registration, which another lock manager may have replaced. */
+/* Removes the NLM registrations.  Ignores those that no longer exist, because another
+ * lock manager may have replaced them. */
 static void unregister_nlm(struct daemon *s)
 {
 	struct sockaddr_storage ss;
@@ -187,8 +188,9 @@ static void unregister_nlm(struct daemon *s)
 	}
 }
 
-/* Registers all versions or none.  If another lock manager is registered on the host,
- * such as the kernel's, clients use that one.  Neither has locks on these files. */
+/* Registers all versions of NLM or none.  If another lock manager, such as the
+ * kernel's, is already registered on this host, clients use that one; no locks are
+ * granted on this server's files in either case. */
 static int register_nlm(struct daemon *s)
 {
 	struct sockaddr_storage ss;
@@ -212,7 +214,8 @@ static int register_nlm(struct daemon *s)
 	return 0;
 }
 
-/* Blocks, so call it before the engine's loop. */
+/* Registers the listeners with rpcbind.  Blocks, so call this before the engine's loop
+ * runs. */
 static int register_listeners(struct daemon *s)
 {
 	struct sockaddr_storage ss;

@@ -4,8 +4,8 @@
  *
  * MNT takes the name of an export or of a directory below it.  The directory is looked
  * up component by component with the caller's permissions, without following symbolic
- * links.  The list of mounts is only informative: its size is limited, and a new entry
- * replaces the oldest one.
+ * links.  The list of mounts is only informative: its size is limited, and when it is
+ * full, a new entry replaces the oldest one.
  */
 #include "op.h"
 #include <errno.h>
@@ -25,8 +25,8 @@ static void format_peer(const struct op *op, char *ret, size_t size)
 		snprintf(ret, size, "unknown");
 }
 
-/* Removes the entry of @host for @dir, or all entries of @host if @dir is NULL.  The
- * caller holds d->lock. */
+/* Removes the mount list's entry for @host and @dir, or all entries for @host if @dir
+ * is NULL.  The caller holds d->lock. */
 static void forget_mounts(struct nfsd *d, const char *host, const char *dir)
 {
 	unsigned kept = 0;
@@ -88,7 +88,7 @@ void op_umntall(struct op *op)
 
 struct list_writer {
 	char *buf;
-	size_t len, max; /* octets used; limit without the final word */
+	size_t len, max; /* octets used; limit, not counting the final word */
 };
 
 static bool put_list_word(struct list_writer *o, uint32_t v)
@@ -121,7 +121,7 @@ static struct list_writer begin_list_results(struct op *op)
 
 static void end_list_results(struct op *op, struct list_writer *o)
 {
-	static const char end[4]; /* FALSE: an empty list if there is no memory */
+	static const char end[4]; /* FALSE: an empty list, if no memory is left */
 
 	op->tail = (struct rpcrdma_piece){end, 4, false};
 	if (!o->buf)
@@ -149,7 +149,8 @@ void op_dump(struct op *op)
 	end_list_results(op, &o);
 }
 
-/* Writes the clients of an export.  An empty list means all clients. */
+/* Writes an export's clients.  An empty list means that any client may use the
+ * export. */
 static bool put_client_groups(struct list_writer *o, const struct clients *l)
 {
 	bool ok = true;
@@ -172,7 +173,7 @@ void op_export(struct op *op)
 		if (ex->live &&
 		    (!put_list_word(&o, 1) || !put_list_string(&o, ex->name) ||
 		     !put_client_groups(&o, ex->clients)))
-			o = was; /* too long; an empty list would mean all clients */
+			o = was; /* too long; an empty list would mean any client */
 	}
 	pthread_mutex_unlock(&d->access.lock);
 	end_list_results(op, &o);
@@ -180,8 +181,8 @@ void op_export(struct op *op)
 
 /* -- MNT ------------------------------------------------------------------- */
 
-/* Returns the export with the longest name that is a prefix of @path, and the rest of
- * @path in @ret_rest.  Returns NULL if there is none. */
+/* Returns the export with the longest name that is a prefix of @path, and stores the
+ * rest of @path in @ret_rest.  Returns NULL if there is no such export. */
 static struct export *find_named_export(struct nfsd *d, const char *path,
                                         const char **ret_rest)
 {
@@ -214,8 +215,8 @@ struct export *op_mnt_export(struct op *op)
 	               : NULL;
 }
 
-/* Returns NULL if no file system is needed for the reply: for UMNT, for an export's own
- * handle, or if the client is refused. */
+/* Returns NULL if the reply does not need a file system: for UMNT, for the handle of an
+ * export itself, or if the client is refused. */
 struct filesystem *op_mnt_fs(struct op *op)
 {
 	const char *rest = NULL;
@@ -226,8 +227,8 @@ struct filesystem *op_mnt_fs(struct op *op)
 	return ex && ex == op->ex && rest[strspn(rest, "/")] ? ex->fs : NULL;
 }
 
-/* Passes the call to the file system that is mounted at @name in @fd.  Returns
- * NFSD_WOULD_SLEEP, or -EACCES if that file system is not served. */
+/* Has the call run again by the workers of the file system that is mounted at @name in
+ * @fd.  Returns NFSD_WOULD_SLEEP, or -EACCES if that file system is not served. */
 static int cross_mount(struct op *op, struct export *ex, int fd, const char *name,
                        const struct statx *st, const char *rest)
 {
@@ -241,8 +242,9 @@ static int cross_mount(struct op *op, struct export *ex, int fd, const char *nam
 	return op_would_sleep(op);
 }
 
-/* Descends to a child, and replaces *fd and *h with the child's.  Returns 0, -EXDEV at
- * a mount point, or another negative errno. */
+/* Descends from the directory *fd to its child @name, and replaces *fd and *h with the
+ * child's descriptor and handle.  Returns 0, -EXDEV if the child is a mount point, or
+ * another negative errno. */
 static int descend_component(struct op *op, struct export *ex, const char *name,
                              int *fd, struct handle *h, struct statx *st)
 {
@@ -252,7 +254,7 @@ static int descend_component(struct op *op, struct export *ex, const char *name,
 
 	if (e || name_is_dot(name))
 		return e ? e : -EINVAL;
-	/* O_DIRECTORY would trigger an autofs mount. */
+	/* Without O_DIRECTORY, which would trigger an autofs mount. */
 	next = open_name(*fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
 	if (next < 0)
 		return next;
@@ -269,8 +271,8 @@ static int descend_component(struct op *op, struct export *ex, const char *name,
 	return 0;
 }
 
-/* Opens the root of the export or of the mounted file system.  Returns a descriptor or
- * negative errno. */
+/* Opens the directory where the look-up starts: the root of the export or of the
+ * mounted file system.  Returns a descriptor or negative errno. */
 static int open_walk_start(struct op *op, struct export *ex, struct handle *h,
                            struct statx *st)
 {
@@ -318,7 +320,7 @@ static int find_directory(struct op *op, struct export *ex, const char *rest)
 		return descend_path(op, op->cross, op->rest, &op->made);
 	op->made = ex->root;
 	if (!rest[strspn(rest, "/")])
-		return 0; /* works even if the file system does not answer */
+		return 0; /* works even if the file system does not respond */
 	return descend_path(op, ex, rest, &op->made);
 }
 
@@ -345,9 +347,9 @@ static mountstat3 convert_mount_error(int e)
 	return MNT3ERR_SERVERFAULT;
 }
 
-/* If AUTH_SYS is not an allowed flavor, the uid of an AUTH_SYS credential proves
- * nothing and must not reveal names in the directories of other users.  So MNT looks up
- * the directory as the anonymous user. */
+/* If AUTH_SYS is not an allowed flavor, the uid in an AUTH_SYS credential proves
+ * nothing, and must not be used to find out names in other users' directories.  MNT
+ * then looks up the directory as the anonymous user. */
 static int enter_walk_identity(struct op *op, const char *rest)
 {
 	const struct squash *s = &op->may.squash;
@@ -369,7 +371,7 @@ void op_mnt(struct op *op)
 	struct export *ex = find_named_export(op->nfsd, op->args.mnt, &rest);
 	int e = op->denied           ? op->denied
 	        : ex && ex == op->ex ? enter_walk_identity(op, rest)
-	                             : -ENOENT; /* no such export, or just added */
+	                             : -ENOENT; /* no such export, or added just now */
 
 	if (!e)
 		e = find_directory(op, ex, rest);

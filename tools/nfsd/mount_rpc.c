@@ -46,8 +46,8 @@ static void put_rpc_word(struct writer *w, uint32_t v)
 	w->len += 4;
 }
 
-/* Writes the status of a reply, and the @n words @more.  Returns the reply's length so
- * far. */
+/* Writes a reply's status, followed by the @n words in @more.  Returns the reply's
+ * length so far. */
 static size_t put_reply_status(struct writer *w, uint32_t stat, uint32_t reason,
                                const uint32_t *more, unsigned n)
 {
@@ -75,7 +75,7 @@ static bool get_call_header(struct reader *r, struct header *ret,
 		return false;
 	ret->rpc = get_rpc_word(r);
 	if (r->bad || ret->rpc != RPC_MSG_VERSION)
-		return !r->bad; /* for another RPC version, decoding stops here */
+		return !r->bad; /* if the RPC version is not 2, decoding stops here */
 	ret->program = get_rpc_word(r);
 	ret->version = get_rpc_word(r);
 	ret->proc = get_rpc_word(r);
@@ -87,7 +87,7 @@ static bool get_call_header(struct reader *r, struct header *ret,
 static size_t execute_call(struct mount_rpc *m, const struct header *h,
                            struct mount_call *call, struct writer *w, bool *ret_failed)
 {
-	enum { HEAD = 4 * 4 }; /* octets for accepted, verifier, status */
+	enum { HEAD = 4 * 4 }; /* octets for reply status, verifier, accept status */
 	uint8_t *results = w->at + w->len + HEAD;
 	size_t n = 0, room = MOUNT_RPC_BYTES - w->len - HEAD;
 	uint32_t auth_stat = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Answers one ONC RPC record for MOUNT or NLM: decodes the call's header, executes the
- * procedure, encodes the reply.                        [RFC 5531 §9, §14]
+ * procedure and encodes the reply.                        [RFC 5531 §9, §14]
  */
 #ifndef RPCRDMA_MOUNT_RPC_H
 #define RPCRDMA_MOUNT_RPC_H
@@ -9,7 +9,7 @@
 #include "op.h"
 
 enum {
-	MOUNT_RPC_RECORD = 5120,                  /* octets; an NLM LOCK has 4988 */
+	MOUNT_RPC_RECORD = 5120, /* octets; an NLM LOCK call has at most 4988 */
 	MOUNT_RPC_BYTES = MOUNT_LIST_BYTES + 128, /* octets; fits any reply */
 };
 

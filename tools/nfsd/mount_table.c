@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The kernel's table of mounts, /proc/self/mountinfo: see proc(5).  When poll(2)
- * reports a change, the whole table is read again, which accesses no file system.
- * Callers hold the lock of struct crossings.
+ * The kernel's table of mounts, /proc/self/mountinfo; see proc(5).  When poll(2)
+ * reports a change, the whole table is read again; reading it accesses no file system.
+ * Callers hold the lock in struct crossings.
  */
 #include "nfsd.h"
 #include <errno.h>
@@ -39,7 +39,8 @@ void mount_table_fini(struct mount_table *m)
 	*m = (struct mount_table){.fd = -1};
 }
 
-/* Cuts off and returns the next word of the line, or NULL if there is none. */
+/* Removes the next word from the line and returns it, or returns NULL if there are no
+ * more words. */
 static char *take_field(char **at)
 {
 	char *word = strsep(at, " ");
@@ -164,8 +165,8 @@ static unsigned count_lines(const char *s)
 	return n < MOST_LINES ? n : MOST_LINES;
 }
 
-/* Keeps the inode numbers of mount points (crossing_learn) for mounts that still
- * exist. */
+/* Copies the inode numbers of mount points, as set by crossing_learn, from the old
+ * table for mounts that still exist. */
 static void keep_covered_numbers(struct mount_table *m, const struct mount_table *was)
 {
 	for (unsigned i = 0; i < was->n; i++) {
@@ -193,7 +194,7 @@ bool mount_table_refresh(struct mount_table *m)
 
 	if (m->fd < 0 || (!has_table_changed(m) && m->known))
 		return false;
-	m->known = false; /* after a failure, the next call reads again */
+	m->known = false; /* after a failure, the next call reads the table again */
 	at = text = read_mount_table(m->fd);
 	if (!text)
 		return false;
@@ -227,7 +228,8 @@ static struct mount_line *find_mount_child(const struct mount_table *m, uint64_t
 	return NULL;
 }
 
-/* In the table, a mount that covers another mount is its child, with the same path. */
+/* A mount that covers another mount is in the table as a child of that mount, with the
+ * same path. */
 struct mount_line *mount_table_at(const struct mount_table *m, uint64_t parent,
                                   const char *path)
 {

@@ -4,10 +4,10 @@
  * MKNOD REMOVE RMDIR RENAME LINK.               [RFC 1813 §3.3.3, 8-15]
  *
  * A name is one component, relative to the directory's descriptor.  Symbolic links are
- * never followed and ".." of an export's root is the root, so no name leads out of an
- * export.  The kernel checks permissions, because the thread acts as the caller.
- * Unless --async is given, a change is on storage before the reply: first the new
- * object, then its directory.
+ * never followed, and ".." in an export's root is the root itself, so no name leads out
+ * of an export.  The kernel checks permissions, because the thread runs with the
+ * caller's identity.  Unless --async is given, a change is on storage before the reply:
+ * first the new object, then its directory.
  */
 #include "op.h"
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include <linux/openat2.h>
 
-enum { MOST_LEVELS = 4096 + 256 }; /* more than the 4096 levels that `cp -r` makes */
+enum { MOST_LEVELS = 4096 + 256 }; /* more than the 4096 that `rpcrdma cp -r` makes */
 
 /* Finds the directory in the arguments, and checks the name.  Returns 0 or negative
  * errno. */
@@ -30,9 +30,9 @@ static int get_directory(struct op *op, const diropargs3 *a, struct object **ret
 	return e ? e : name_check(a->name);
 }
 
-/* Locks the directory op->obj, and op->obj2 unless @wcc2 is NULL, and reads the
- * attributes before the change.  @e is 0 or the error from finding the directories,
- * which is returned at once.  Returns 0 or negative errno. */
+/* Locks the directory op->obj and, unless @wcc2 is NULL, the directory op->obj2, and
+ * reads their attributes before the change.  @e is the result of finding the
+ * directories; if it is not 0, returns @e at once.  Returns 0 or negative errno. */
 static int begin_change(struct op *op, int e, wcc_data *wcc, wcc_data *wcc2)
 {
 	struct statx st;
@@ -65,8 +65,8 @@ static bool is_export_root(const struct object *o)
 	return o->ino == o->ex->root_ino;
 }
 
-/* Returns true if the directory @fd is the export's root or below it, and has not been
- * moved away.  The thread must act as the server. */
+/* Returns true if the directory @fd is the export's root or still below the root.  The
+ * thread must be running with the server's own identity. */
 static bool is_beneath(const struct export *ex, int fd)
 {
 	return handle_climb(ex, fd, NULL, MOST_LEVELS) >= 0;
@@ -135,7 +135,8 @@ static int lookup_parent(struct op *op, struct handle *h, struct statx *st)
 	return e;
 }
 
-/* Looks up "." in the directory, for which the caller needs permission to search. */
+/* Looks up "." in the directory.  The caller needs search permission for the
+ * directory. */
 static int lookup_self(struct op *op, struct handle *h, struct statx *st)
 {
 	struct object *dir = op->obj;
@@ -149,7 +150,7 @@ static int lookup_self(struct op *op, struct handle *h, struct statx *st)
 	return e;
 }
 
-/* Opens a name that the kernel has cached, without sleeping.  Returns a descriptor,
+/* Opens @name without sleeping, if the kernel has cached it.  Returns a descriptor,
  * negative errno, or NFSD_WOULD_SLEEP if the name is not cached. */
 static int open_cached(int dir, const char *name, uint64_t flags)
 {
@@ -171,9 +172,9 @@ static int open_child(struct op *op, int dir, const char *name)
 	return fd == NFSD_WOULD_SLEEP && op->cache_only ? op_would_sleep(op) : fd;
 }
 
-/* Finds the object @name in the directory op->obj, and stores it in op->obj2.  Uses one
- * descriptor for everything, so that handle and attributes are of the same object.
- * Returns 0, -EXDEV at a mount point, or another negative errno. */
+/* Finds the object @name in the directory op->obj, and stores it in op->obj2.  Uses a
+ * single descriptor, so that handle and attributes are of the same object.  Returns 0,
+ * -EXDEV if @name is a mount point, or another negative errno. */
 static int get_child(struct op *op, const char *name, struct statx *st)
 {
 	struct object *dir = op->obj;
@@ -184,7 +185,7 @@ static int get_child(struct op *op, const char *name, struct statx *st)
 		fd = open_child(op, dir->path_fd, name);
 	if (fd < 0) {
 		e = fd;
-		/* A removed directory has no entries. */
+		/* ENOENT may mean that the directory itself has been removed. */
 		return e == -ENOENT && object_stat(dir, st) == -ESTALE ? -ESTALE : e;
 	}
 	e = handle_make(op->nfsd, dir->ex, &dir->fh, fd, &h, st);
@@ -196,7 +197,7 @@ static int get_child(struct op *op, const char *name, struct statx *st)
 	return object_adopt(op->nfsd, dir->ex, &h, fd, st, &op->obj2);
 }
 
-/* Works like get_child for an object that was just created or already exists. */
+/* Works like get_child for an object that was just created, or that exists already. */
 static int get_made(struct op *op, const char *name, struct statx *st)
 {
 	int e = get_child(op, name, st);
@@ -205,8 +206,8 @@ static int get_made(struct op *op, const char *name, struct statx *st)
 }
 
 /* Opens the root of the mounted file system op->cross.  Runs in a worker of that file
- * system.  If the file system was unmounted meanwhile, the client has to send the
- * request again. */
+ * system.  If the file system has been unmounted in the meantime, the client has to
+ * send the request again. */
 static int lookup_root(struct op *op, struct handle *h, struct statx *st)
 {
 	struct export *ex = op->cross;
@@ -225,7 +226,7 @@ static int lookup_root(struct op *op, struct handle *h, struct statx *st)
 }
 
 /* Finds the root of the file system that is mounted at @name, or the empty directory
- * that is shown in its place. */
+ * that clients see instead. */
 static int lookup_mounted(struct op *op, const char *name, struct handle *h,
                           struct statx *st)
 {
@@ -249,7 +250,7 @@ static int lookup_child(struct op *op, const char *name, struct handle *h,
 		return -ENOENT;
 	if (op->cross)
 		return lookup_root(op, h, st);
-	*st = (struct statx){.stx_mask = 0}; /* zeros until the name is opened */
+	*st = (struct statx){.stx_mask = 0}; /* in case the name cannot be opened */
 	e = get_child(op, name, st);
 	if (e == -EXDEV)
 		return lookup_mounted(op, name, h, st);
@@ -272,8 +273,9 @@ void op_lookup(struct op *op)
 	struct statx st;
 	int e = get_directory(op, &op->args.lookup.what, &op->obj);
 
-	/* Read the attributes before the name: with old attributes, a client only asks
-	 * again, but with newer attributes, it would keep an old answer. */
+	/* Read the attributes before the name.  If the attributes are too old, the
+	 * client only asks again; if they were newer than the answer, it would keep an
+	 * outdated answer. */
 	attr_post(op->obj, &dir);
 	if (e)
 		;
@@ -312,8 +314,8 @@ static void finish_create(struct op *op, int e, struct object *made, wcc_data *w
 		ok->obj.handle_follows = TRUE;
 		set_result_handle(op, &ok->obj.post_op_fh3_u.handle);
 		attr_post(made, &ok->obj_attributes);
-		/* A symbolic link or a device has no descriptor for fsync.  Its initial
-		 * attributes reach storage with its name. */
+		/* A symbolic link or a device has no descriptor for fsync; its initial
+		 * attributes reach storage together with its name. */
 		if (S_ISREG(made->type) || S_ISDIR(made->type) || op->set_after)
 			op_sync_change(op, made);
 	}
@@ -321,7 +323,8 @@ static void finish_create(struct op *op, int e, struct object *made, wcc_data *w
 }
 
 /* Sets the initial attributes that were not already set on creation.  If the user is
- * not allowed to change the owner, the user stays the owner, as on other servers. */
+ * not allowed to change the owner, the user remains the owner and no error is reported,
+ * as with other servers. */
 static int set_initial_attributes(struct op *op, const sattr3 *attributes,
                                   bool mode_is_set)
 {
@@ -339,7 +342,7 @@ static int set_initial_attributes(struct op *op, const sattr3 *attributes,
 		if (e && e != -EPERM)
 			return e;
 		a.uid.set_it = a.gid.set_it = FALSE;
-		a.mode = attributes->mode; /* the set-id bits were cleared */
+		a.mode = attributes->mode; /* the chown cleared the set-ID bits */
 	}
 	return attr_set(op->nfsd, op->obj2, &op->id, &a);
 }
@@ -361,7 +364,7 @@ static int create_new(struct op *op, const char *name, mode_t mode)
 	if (fd < 0)
 		return fd == -EXDEV ? -EEXIST : fd;
 	e = get_made(op, name, &st);
-	/* Another file may have taken the new file's name meanwhile. */
+	/* Another file may have replaced the new one in the meantime. */
 	if (!e && !fstat(fd, &file) && file.st_ino == op->obj2->ino)
 		object_keep_write_fd(op->obj2, fd);
 	else
@@ -369,8 +372,8 @@ static int create_new(struct op *op, const char *name, mode_t mode)
 	return e;
 }
 
-/* Encodes the verifier of an exclusive CREATE as times, which are stored in the
- * file. */
+/* Encodes an exclusive CREATE's verifier as times, which are stored as the file's
+ * times. */
 static void make_verf_times(const uint8_t *v, struct timespec ts[2])
 {
 	uint32_t a, m;
@@ -465,7 +468,7 @@ void op_mkdir(struct op *op)
 		e = -errno;
 	if (!e)
 		e = get_made(op, a->where.name, &st);
-	/* mkdir inherits the set-group-ID bit, which chmod would clear. */
+	/* The directory inherits set-group-ID, which a later chmod would clear. */
 	if (!e)
 		e = set_initial_attributes(op, &a->attributes, !(mode & 06000));
 	finish_create(op, e, op->obj2, &wcc);
@@ -557,7 +560,7 @@ void op_mknod(struct op *op)
 
 /* -- removing -------------------------------------------------------------- */
 
-/* Makes the handle of an object whose name is to be removed, for object_forget.
+/* Makes, for object_forget, the handle of an object whose name is about to be removed.
  * Returns false if there is no such object. */
 static bool make_doomed_handle(struct op *op, const struct object *dir,
                                const char *name, struct handle *ret)
@@ -602,8 +605,9 @@ void op_rmdir(struct op *op)
 
 /* -- RENAME, LINK ---------------------------------------------------------- */
 
-/* Returns 0 if both handles are of the same export, or -EXDEV or another negative
- * errno.  Opens neither, because the other export's file system may not answer. */
+/* Returns 0 if both handles belong to the same export, -EXDEV if they do not, or
+ * another negative errno.  Opens neither handle, because the other export's file system
+ * may not respond. */
 static int check_same_export(struct nfsd *d, const nfs_fh3 *a, const nfs_fh3 *b)
 {
 	struct export *x, *y;
@@ -662,7 +666,7 @@ void op_rename(struct op *op)
 		op_sync_change(op, op->obj2);
 }
 
-/* Uses the link in /proc, which leads to the same object, because linkat with
+/* Links the object through its symbolic link in /proc/self/fd, because linkat with
  * AT_EMPTY_PATH needs a capability that users lack. */
 static int link_dir_entry(struct op *op, const char *name)
 {

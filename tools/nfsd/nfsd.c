@@ -4,15 +4,15 @@
  *
  * One engine serves all connections, and worker threads run operations that may sleep.
  * The process sets up, in this order: secret, exports, privileges, engine, programs,
- * listeners, threads for TCP.  It takes them down in reverse.  When the server is
+ * listeners, threads for TCP.  The shutdown is in reverse order.  When the server is
  * ready, it prints one line for each listener and notifies the service manager.
  *
- * SIGINT and SIGTERM end the engine's loop.  SIGHUP also ends the loop if there is no
- * exports file to load again and nohup(1) has not made the process ignore SIGHUP.  The
- * server then removes its registrations, closes its listeners, answers the requests in
- * progress, and exits with 0.  It does not wait for requests on a file system that does
- * not answer: it reports them and exits with 1.  A second signal ends the process at
- * once.
+ * SIGINT and SIGTERM end the engine's loop.  SIGHUP also ends the loop, unless there is
+ * an exports file to load again or nohup(1) has made the process ignore SIGHUP.  After
+ * the loop, the server removes its registrations, closes its listeners, answers the
+ * requests in progress, and exits with 0.  If a file system does not respond, the
+ * server does not wait for its requests: it reports their number and exits with 1.  A
+ * second signal ends the process at once.
  */
 #include "daemon.h"
 #include "notify.h"
@@ -26,7 +26,7 @@
 
 enum {
 	DRAIN_SECONDS = 2,
-	STOP_SECONDS = 1, /* additional time for workers and group look-ups to end */
+	STOP_SECONDS = 1, /* additional time for workers and look-ups to end */
 };
 
 time_t nfsd_now_seconds(void)
@@ -59,11 +59,11 @@ static void install_signals(struct rpcrdma_engine *engine, bool reloads)
 	if (!reloads && !sigaction(SIGHUP, NULL, &old) && old.sa_handler != SIG_IGN)
 		sigaction(SIGHUP, &stop, NULL); /* sent when the terminal is closed */
 	sigaction(SIGPIPE, &ignore, NULL);
-	sigaction(SIGXFSZ, &ignore, NULL); /* such writes fail with EFBIG */
+	sigaction(SIGXFSZ, &ignore, NULL); /* too long writes fail with EFBIG */
 }
 
-/* Raises the limit of descriptors.  Returns the number of objects that fit in the
- * limit. */
+/* Raises the limit on open descriptors.  Returns the number of objects that may be open
+ * within that limit. */
 static unsigned choose_object_limit(void)
 {
 	struct rlimit r;
@@ -74,7 +74,7 @@ static unsigned choose_object_limit(void)
 	r.rlim_cur = r.rlim_max < 65536 ? r.rlim_max : 65536;
 	(void)setrlimit(RLIMIT_NOFILE, &r); /* if this fails, the old limit applies */
 	n = getrlimit(RLIMIT_NOFILE, &r) ? 256 : r.rlim_cur;
-	/* An object has at most three descriptors.  The rest are for connections. */
+	/* Reserve three descriptors for each object; the others are for connections. */
 	n = n > 332 ? (n - 272) / 3 : 20;
 	return n < 4096 ? (unsigned)n : 4096;
 }
@@ -92,12 +92,14 @@ static void on_expire(void *arg)
 	(void)!rpcrdma_timer_start(s->engine, 1000000000, on_expire, s, &s->expire);
 }
 
-/* Call this before any RDMA device is opened: see engine_keeps_identity. */
+/* Drops capabilities, and finds out whether the server has privilege.  Call this before
+ * any RDMA device is opened; see engine_keeps_identity. */
 static int take_identity(struct daemon *s)
 {
 	s->nfsd.privileged = ident_init();
 	if (!s->nfsd.privileged && !geteuid()) {
-		/* Every client would be served as root, despite squashing. */
+		/* Otherwise, every client would be served as root, despite
+		 * squashing. */
 		tool_error("root without CAP_SETUID and CAP_SETGID cannot act as its "
 		           "clients; run the server as an ordinary user");
 		return -EPERM;
@@ -109,10 +111,10 @@ static int take_identity(struct daemon *s)
 }
 
 /* Starts group look-ups if --manage-gids is given.  Without privilege, all requests are
- * served with the server's groups. */
+ * served with the server's groups, so no look-ups are needed. */
 static int start_groups(struct daemon *s)
 {
-	enum { SHARE = 8 }; /* waiting requests may use an eighth of the memory limit */
+	enum { SHARE = 8 }; /* 1/8 of the memory limit is for waiting requests */
 	struct rpcrdma_budget b;
 
 	if (!s->manage_gids || !s->nfsd.privileged)
@@ -123,8 +125,9 @@ static int start_groups(struct daemon *s)
 }
 
 /* Checks that the kernel has faccessat2, which Linux before 5.8 and old seccomp
- * profiles lack.  Without it, an unprivileged server uses access(2), and a privileged
- * server cannot start: prints a message and returns -ENOSYS. */
+ * profiles lack.  Without faccessat2, an unprivileged server uses access(2), and a
+ * privileged server cannot start: for the latter, prints a message and returns
+ * -ENOSYS. */
 static int check_access_call(struct daemon *s)
 {
 	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -145,8 +148,8 @@ static int check_access_call(struct daemon *s)
 	return -ENOSYS;
 }
 
-/* Call this before the first request: the thread that it starts inherits the caller's
- * identity. */
+/* Starts the thread for RPCSEC_GSS contexts.  Call this before the first request,
+ * because the thread inherits the caller's identity. */
 static int start_gss(struct daemon *s)
 {
 	struct rpcrdma_service_gss_options o =
@@ -170,8 +173,8 @@ static int start_gss(struct daemon *s)
 	return e;
 }
 
-/* Call this after the listeners are open, so that a second server on the same port
- * fails before it overwrites the first server's file. */
+/* Writes the PID file.  Call this after the listeners have been opened, so that a
+ * second server on the same port fails before it overwrites the first server's file. */
 static int write_pid_file(struct daemon *s)
 {
 	FILE *f = s->pid_file ? tool_create(s->pid_file) : NULL;
@@ -197,10 +200,10 @@ static int start_daemon(struct daemon *s)
 	int e;
 
 	s->umask = umask(077);
-	(void)umask(s->umask); /* no system call only reads the umask */
+	(void)umask(s->umask); /* no system call reads the umask without setting it */
 	s->nfsd.threads = (unsigned)s->threads;
 	if (s->memory)
-		(void)!rpcrdma_budget_set(s->memory); /* the option is in range */
+		(void)!rpcrdma_budget_set(s->memory); /* the range has been checked */
 	nfsd_renew_verf(&s->nfsd);
 	e = export_load_secret(&s->nfsd, s->state_dir);
 	if (!e)
@@ -327,8 +330,8 @@ static unsigned report_stuck(const struct export *ex)
 	return n;
 }
 
-/* Exits without freeing memory, because threads that sleep in the kernel still use
- * it. */
+/* Exits without freeing any memory, because threads that sleep in the kernel are still
+ * using it. */
 static _Noreturn void exit_stuck(struct daemon *s, int e)
 {
 	unsigned waiting = groups_waiting(s->nfsd.groups), all = waiting;

@@ -46,19 +46,19 @@
  *     warn.c           at most one line of each kind a second
  *     complain.c       warnings about requests
  *
- * The engine's thread runs operations that cannot sleep: NULL, operations that caches
- * can answer, and all operations on a file system in memory.  Workers run all other
- * operations; each file system has its own workers.  MOUNT over TCP has one thread.
- * The threads share the object cache, the mount list, the walk tables, the crossings
- * and the write verifier.  Each has its own lock, which no thread holds while it
- * sleeps.  A worker may sleep while it holds the lock of an object; the engine's thread
- * only tries to lock objects.
+ * The engine's thread runs operations that cannot sleep: NULL, operations that can be
+ * answered from caches, and all operations on a file system in memory.  Workers run all
+ * other operations; each file system has its own workers.  One thread serves MOUNT over
+ * TCP.  The threads share the object cache, the mount list, the walk tables, the
+ * crossings and the write verifier.  Each of these has its own lock, which no thread
+ * holds while it sleeps.  A worker may sleep while it holds the lock of an object; the
+ * engine's thread only tries to lock objects.
  */
 #ifndef RPCRDMA_NFSD_H
 #define RPCRDMA_NFSD_H
 
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* statx, name_to_handle_at; this header comes first */
+#define _GNU_SOURCE /* for statx, name_to_handle_at; include this header first */
 #endif
 
 #include <fcntl.h>
@@ -84,16 +84,16 @@
 #include "workers.h"
 
 enum {
-	NFSD_MAX_EXPORTS = EXPORTS_MAX, /* on the command line; as many in a file */
-	NFSD_EXPORT_SLOTS = 256,        /* including those no longer in the file */
-	NFSD_MAX_IO = 1 << 20,          /* octets; rtmax, wtmax */
-	NFSD_MAX_DIR = 64 << 10,        /* octets in a READDIR reply; dtpref */
-	NFSD_MAX_FS = 1024,             /* file systems */
-	NFSD_MAX_MOUNTS = 256,          /* entries in MOUNT's list */
+	NFSD_MAX_EXPORTS = EXPORTS_MAX, /* on the command line; same limit in a file */
+	NFSD_EXPORT_SLOTS = 256, /* including exports that the file no longer lists */
+	NFSD_MAX_IO = 1 << 20,   /* octets; rtmax, wtmax */
+	NFSD_MAX_DIR = 64 << 10, /* largest READDIR reply, octets; also dtpref */
+	NFSD_MAX_FS = 1024,      /* file systems */
+	NFSD_MAX_MOUNTS = 256,   /* entries in MOUNT's list */
 };
 
-/* Returned in the engine's thread if the operation would sleep, and a worker must
- * therefore run it.  Never becomes an NFS status. */
+/* Error code in the engine's thread: the operation would sleep, so a worker must run
+ * it.  Never becomes an NFS status. */
 #define NFSD_WOULD_SLEEP (-EINPROGRESS)
 
 struct mount_entry {
@@ -106,24 +106,26 @@ struct nfsd {
 	struct export *exports[NFSD_EXPORT_SLOTS];
 	_Atomic unsigned n_exports;
 	uint64_t key[2]; /* the secret for handles */
-	/* What a client may do according to the command line, if no list of clients
-	 * applies or the request names no export. */
+	/* What a client may do if no client list applies or the request names no
+	 * export; from the command line. */
 	struct grant defaults;
 	bool read_only; /* overrides the lists of clients */
 	bool kerberos;  /* the server has a key */
 	bool privileged, async;
 	struct groups *groups; /* NULL = use the groups in AUTH_SYS credentials */
-	_Atomic unsigned abandoned_lookups; /* see abandoned in struct filesystem */
+	/* TCP calls of MNT that timed out during a group look-up and still run. */
+	_Atomic unsigned abandoned_lookups;
 	struct access access;
-	bool old_access; /* no faccessat2; never true with privilege */
-	/* True if the engine's thread must not act as a client, because the kernel
-	 * accepts commands to RDMA devices only with the credentials that opened them.
-	 * Operations that check permissions then run in workers. */
+	bool old_access; /* faccessat2 is missing; never true with privilege */
+	/* True if the engine's thread must keep the server's identity: the kernel
+	 * accepts commands for an RDMA device only from a thread with the credentials
+	 * that opened the device.  Operations that check permissions then run in
+	 * workers. */
 	bool engine_keeps_identity;
 	struct object_cache objects;
 	struct filesystem *fs[NFSD_MAX_FS]; /* only added, like exports */
 	_Atomic unsigned n_fs;
-	pthread_mutex_t fs_lock; /* guards additions to @fs, and the users of each */
+	pthread_mutex_t fs_lock; /* guards additions to @fs, and users of each */
 	struct crossings crossings;
 	unsigned threads; /* for each file system */
 	_Atomic uint64_t sync_failures;
@@ -143,7 +145,7 @@ time_t nfsd_now_seconds(void);
 int nfsd_add_programs(struct nfsd *, struct rpcrdma_service *);
 /* Copies the write verifier to @ret (stable.c). */
 void nfsd_get_verf(struct nfsd *, uint8_t ret[NFS3_WRITEVERFSIZE]);
-/* Changes the write verifier, so that clients send unstable data again that may have
+/* Changes the write verifier, so that clients send again unstable data that may have
  * been lost (stable.c). */
 void nfsd_renew_verf(struct nfsd *);
 

@@ -10,11 +10,11 @@
  *   FREE_ALL                     done: there are no locks
  *
  * The asynchronous procedures (TEST_MSG ... GRANTED_RES) are not implemented, because
- * they would have to be answered by calls to the client's lock manager.  PROC_UNAVAIL
- * ends them at once.  Linux does not use them.
+ * this server would have to call the client's lock manager to answer them.  They get
+ * PROC_UNAVAIL at once.  Linux does not use them.
  *
- * The arguments are decoded completely, within the limits of nlm4.x, but only the
- * cookie is used: the results repeat it.
+ * The arguments are decoded completely, within the limits in nlm4.x, but only the
+ * cookie is used: it is copied to the results.
  */
 #include "nlm.h"
 #include "nfs/nfs3_msg.h"
@@ -37,7 +37,7 @@ union arguments {
 struct procedure {
 	xdrproc_t args3; /* for versions 1 and 3 */
 	xdrproc_t args4; /* for version 4; NULL = no such procedure */
-	bool shares;     /* missing in version 1 */
+	bool shares;     /* not in version 1 */
 	xdrproc_t res;   /* NULL = void */
 	nlm4_stats stat;
 };
@@ -71,7 +71,7 @@ bool nlm_has_version(uint32_t version)
 	return version == 1 || version == 3 || version == 4;
 }
 
-/* Returns the procedure, or NULL if the version has no such procedure. */
+/* Returns the procedure, or NULL if @version does not have it. */
 static const struct procedure *find_nlm_procedure(uint32_t version, uint32_t proc)
 {
 	const struct procedure *p;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A network lock manager without locks: each call is answered at once.  Without a lock
- * manager, a Linux client that did not mount with nolock looks for one again and again.
+ * A network lock manager that grants no locks: it answers each call at once.  If there
+ * were no lock manager, a Linux client that did not mount with nolock would look for
+ * one again and again.
  *                                      [RFC 1813 appendix II; XNFS chapter 10]
  */
 #ifndef RPCRDMA_NFSD_NLM_H
@@ -13,7 +14,7 @@
 
 enum {
 	NLM_PROGRAM = 100021,
-	NLM_LOWEST = 1, /* version 2 is only for use within a host */
+	NLM_LOWEST = 1, /* version 2 is only for use within one host */
 	NLM_HIGHEST = 4,
 };
 

@@ -11,7 +11,7 @@
 #include <sys/time.h>
 #include <sys/un.h>
 
-enum { SEND_SECONDS = 5 }; /* limit if the manager does not read */
+enum { SEND_SECONDS = 5 }; /* send timeout, if the manager does not read */
 
 static struct {
 	int fd; /* -1 = there is no manager */
@@ -19,8 +19,8 @@ static struct {
 	socklen_t to_len;
 } manager = {.fd = -1};
 
-/* Stores the address: a path, or '@' and a name in the abstract namespace.  Returns 0
- * or negative errno. */
+/* Stores the address @name: a path, or '@' followed by a name in the abstract
+ * namespace.  Returns 0 or negative errno. */
 static int take_notify_address(const char *name)
 {
 	size_t len = strlen(name);

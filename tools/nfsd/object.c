@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Open objects by handle, so that a READ is one pread.  object_get() finds or opens an
- * object and adds a reference; object_put() releases the reference.  The cache keeps
- * the object open until it is the oldest of too many, or has been idle for some
+ * Open objects by handle, so that a READ is one pread. object_get() finds or opens an
+ * object and adds a reference; object_put() releases the reference.  The cache closes
+ * the oldest objects when there are too many, and objects that have been idle for some
  * seconds, because an open descriptor prevents unmounting.  An object with unstable
- * data stays until the data are on storage (stable.c).  A descriptor for writing is
- * closed sooner, because it prevents others from executing the file.
+ * data stays in the cache until the data are on storage (stable.c).  A descriptor for
+ * writing is closed sooner, because it prevents others from executing the file.
  *
- * Operations that may take long are left to workers, which run them without the cache's
- * lock.  Workers tidy objects (sync the data, then close the descriptor for writing)
- * and free them: a close may free the blocks of a large removed file.
+ * Operations that may take long are left to workers, which do not hold the cache's lock
+ * while running them.  Workers tidy objects (sync the data, then close the descriptor
+ * for writing) and free them: closing may take long because it may free the blocks of a
+ * large removed file.
  *
- * Descriptors are opened as the server, after object_permit() has asked the kernel
- * whether the caller has permission (including access control lists).  Each object
- * keeps the permissions of two callers until its mode or owner changes, but no longer
- * than PERMIT_SECONDS.  As with other NFS servers, the owner may read and write a file
- * whatever its mode, like a local process that opened the file before the mode changed;
+ * Descriptors are opened with the server's own identity, after object_permit() has
+ * asked the kernel whether the caller has permission (access control lists included).
+ * Each object caches the permissions of two callers until the object's mode or owner
+ * changes, but no longer than PERMIT_SECONDS.  As with other NFS servers, the owner may
+ * read and write a file whatever its mode, like a local process that opened the file
+ * before the mode changed;
  * and a user who may execute a file may read it.              [RFC 1813 §4.4]
  */
 #include "nfsd.h"
@@ -30,7 +32,7 @@ enum {
 	PERMIT_SECONDS = 3,
 	IDLE_SECONDS = 10, /* idle time after which an object is freed */
 	CLEAN_SECONDS = 1, /* idle time after which a clean write_fd is closed */
-	ROOM_SECONDS = 1,  /* shorter idle time if descriptors run out */
+	ROOM_SECONDS = 1,  /* idle time if no descriptors are left */
 };
 
 void objects_init(struct object_cache *c, unsigned most)
@@ -46,13 +48,14 @@ static unsigned find_bucket(const void *data, size_t len)
 	const uint8_t *p = data;
 	uint32_t h = 2166136261u;
 
-	/* The handle's seal is already a digest. */
+	/* The handle's seal is already a digest, so it serves as the hash. */
 	for (size_t i = 8; i < 16 && i < len; i++)
 		h = (h ^ p[i]) * 16777619u;
 	return h % 1024;
 }
 
-/* Frees an object.  May sleep to free the blocks of a removed file. */
+/* Frees an object.  May sleep while the file system frees the blocks of a removed
+ * file. */
 static void free_object(struct object *o)
 {
 	close(o->path_fd);
@@ -71,9 +74,9 @@ static void run_free_object(struct worker_job *job)
 	free_object((struct object *)job); /* @job is the first member */
 }
 
-/* Frees the objects in @list, which are no longer in the cache.  If freeing may sleep,
- * a worker of the object's file system does it, unless the file system is @mine.  The
- * caller must not hold the cache's lock. */
+/* Frees the objects in @list, which are no longer in the cache.  An object whose
+ * freeing may sleep is freed by a worker of its file system, unless that file system is
+ * @mine.  The caller must not hold the cache's lock. */
 static void dispose_objects(struct object *list, const struct filesystem *mine)
 {
 	struct object *o;
@@ -89,8 +92,8 @@ static void dispose_objects(struct object *list, const struct filesystem *mine)
 	}
 }
 
-/* Removes an object from the cache, and adds it to the list @gone if it has no
- * references. */
+/* Removes an object from the cache.  If the object has no references, adds it to the
+ * list @gone. */
 static void drop_object(struct object_cache *c, struct object *o, struct object **gone)
 {
 	struct object **p = &c->buckets[find_bucket(o->fh.octets, o->fh.len)];
@@ -140,8 +143,8 @@ static void insert_object(struct object_cache *c, struct object *o)
 	c->n++;
 }
 
-/* Ignores objects of exports that are no longer live: a file system with equal handles
- * may have been mounted in their place. */
+/* Ignores objects of exports that are no longer live, because another file system with
+ * the same handles may have been mounted in their place. */
 static struct object *find_hashed(struct object_cache *c, const void *data, size_t len)
 {
 	struct object *o = c->buckets[find_bucket(data, len)];
@@ -152,8 +155,9 @@ static struct object *find_hashed(struct object_cache *c, const void *data, size
 	return o;
 }
 
-/* Closes the descriptor for writing unless another thread may be using it.  The cache's
- * lock is sufficient while the caller has the only reference. */
+/* Closes the descriptor for writing unless another thread may be using it.  While the
+ * caller has the only reference, the cache's lock is sufficient, and the object's lock
+ * is not needed. */
 static void close_write_fd(struct object *o)
 {
 	struct object_cache *c = &o->nfsd->objects;
@@ -179,8 +183,8 @@ static void run_tidy_object(struct worker_job *job)
 	object_put(o->nfsd, o);
 }
 
-/* Has a worker tidy an object that has no references.  If there is no thread, the
- * object stays unchanged, and the caller tries again later.  The caller holds the
+/* Has a worker tidy an object that has no references.  If no worker is available,
+ * leaves the object unchanged; the caller tries again later.  The caller holds the
  * cache's lock. */
 static void queue_tidy(struct object *o)
 {
@@ -191,7 +195,8 @@ static void queue_tidy(struct object *o)
 	}
 }
 
-/* Drops the oldest objects until @left remain, not counting objects being tidied. */
+/* Drops the oldest objects until @left remain, not counting objects that are being
+ * tidied. */
 static void trim_cache(struct object_cache *c, unsigned left, struct object **gone)
 {
 	struct object *o, *newer;
@@ -210,7 +215,7 @@ static void trim_cache(struct object_cache *c, unsigned left, struct object **go
 	}
 }
 
-/* Drops several objects when there are too many, because each call may wake a
+/* If there are too many objects, drops several at a time, because each call may wake a
  * worker. */
 static void trim_full_cache(struct object_cache *c, struct object **gone)
 {
@@ -218,7 +223,7 @@ static void trim_full_cache(struct object_cache *c, struct object **gone)
 		trim_cache(c, c->max - c->max / 16, gone);
 }
 
-/* Drops an object that has been idle, or first closes its descriptor for writing. */
+/* Drops an object that has been idle for long enough, or has it tidied first. */
 static void expire_object(struct object_cache *c, struct object *o, time_t now,
                           struct object **gone)
 {
@@ -279,11 +284,12 @@ void objects_fini(struct nfsd *d)
 
 	while (c->oldest)
 		drop_object(c, c->oldest, &gone);
-	dispose_objects(gone, NULL); /* freed at once: the workers have ended */
+	dispose_objects(gone, NULL); /* frees them here: the workers have ended */
 	pthread_mutex_destroy(&c->lock);
 }
 
-/* Makes an object without references.  @fd is given.  Returns 0 or negative errno. */
+/* Makes an object without references, and takes ownership of @fd.  Returns 0 or
+ * negative errno. */
 static int new_object(struct nfsd *d, struct export *ex, const struct handle *h, int fd,
                       const struct statx *st, struct object **ret)
 {
@@ -330,7 +336,7 @@ static int open_object(struct nfsd *d, struct export *ex, const struct handle *h
 	return new_object(d, ex, h, fd, &st, ret);
 }
 
-/* Returns the cached object of a handle, with a reference, or NULL. */
+/* Returns the cached object for a handle, with a reference, or NULL. */
 static struct object *get_cached_object(struct object_cache *c, const void *data,
                                         size_t len)
 {
@@ -385,8 +391,8 @@ struct object *object_find(struct nfsd *d, const nfs_fh3 *fh)
 	return get_cached_object(&d->objects, fh->data.data_val, fh->data.data_len);
 }
 
-/* Opens an object.  The thread acts as the server meanwhile, and as @id afterwards.
- * Returns 0 or negative errno. */
+/* Opens an object with the server's own identity.  Afterwards, the thread has the
+ * identity @id.  Returns 0 or negative errno. */
 static int open_as_server(struct nfsd *d, struct export *ex, const struct handle *h,
                           const struct ident *id, struct object **ret)
 {
@@ -470,7 +476,7 @@ void object_forget(struct nfsd *d, const struct handle *h)
 		return;
 	if (S_ISDIR(o->type) || object_stat(o, &st) == -ESTALE) {
 		pthread_mutex_lock(&c->lock);
-		drop_object(c, o, &gone); /* not freed: it has a reference */
+		drop_object(c, o, &gone); /* not freed: we have a reference */
 		pthread_mutex_unlock(&c->lock);
 	}
 	object_put(d, o);
@@ -491,15 +497,15 @@ void object_proc_path(const struct object *o, char ret[32])
 	snprintf(ret, 32, "/proc/self/fd/%d", o->path_fd);
 }
 
-/* Uses the system call, which checks the thread's identity for file access.  glibc's
- * faccessat may emulate AT_EACCESS with stat. */
+/* Makes the system call directly, because it checks the thread's identity for file
+ * access; glibc's faccessat may emulate AT_EACCESS with stat. */
 int object_access(const struct object *o, int want)
 {
 	char path[32];
 
 	if (o->covered)
 		return want & W_OK ? -EACCES : 0;
-	if (o->nfsd->old_access) { /* there is only the process's identity */
+	if (o->nfsd->old_access) { /* unprivileged: the process has only one identity */
 		object_proc_path(o, path);
 		return access(path, want) ? -errno : 0;
 	}
@@ -516,8 +522,8 @@ static bool is_perm_valid(const struct object_perm *p, const struct ident *id,
 	       p->gid == st->stx_gid && ident_same(&p->who, id);
 }
 
-/* Returns the kept permissions of this caller, or an empty slot for them.  The caller
- * holds o->lock. */
+/* Returns the cached permissions of the caller @id, or an empty slot for them.  The
+ * caller holds o->lock. */
 static struct object_perm *find_perm(struct object *o, const struct ident *id,
                                      const struct statx *st)
 {
@@ -604,8 +610,8 @@ static int get_object_fd(struct nfsd *d, struct object *o, const struct ident *i
 	if (e)
 		return e;
 	pthread_mutex_lock(&o->lock);
-	/* Without privilege all callers are served as the server, and open() checks the
-	 * permission. */
+	/* Without privilege, all callers are served with the server's identity, and
+	 * open() checks permissions. */
 	if (d->privileged && want)
 		e = ask_permission(o, id, &st, want, true);
 	if (!e && *slot < 0) {
@@ -645,8 +651,8 @@ int object_write_fd(struct nfsd *d, struct object *o, const struct ident *id, in
 	return get_object_fd(d, o, id, W_OK, O_WRONLY, &o->write_fd, ret);
 }
 
-/* A directory is read through its read_fd.  The rule that owners may always read
- * applies to files only. */
+/* A directory's entries are read through its read_fd.  Unlike a file's owner, a
+ * directory's owner needs read permission. */
 int object_dir_fd(struct nfsd *d, struct object *o, const struct ident *id, int *ret)
 {
 	int e = d->privileged ? object_permit(o, id, R_OK, false) : 0;

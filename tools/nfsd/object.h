@@ -20,7 +20,7 @@ struct filesystem;
 struct nfsd;
 struct statx;
 
-/* The kernel's permissions for one caller. */
+/* The permissions that the kernel granted to one caller. */
 struct object_perm {
 	struct ident who;
 	uint32_t mode, uid, gid; /* the object's values when the kernel was asked */
@@ -30,27 +30,28 @@ struct object_perm {
 
 struct object {
 	struct worker_job job;        /* to tidy or free the object */
-	struct nfsd *nfsd;            /* server whose cache has the object */
-	struct object *hash_next;     /* next in its bucket or in a list to free */
+	struct nfsd *nfsd;            /* server whose cache contains the object */
+	struct object *hash_next;     /* next in the bucket or in a list to be freed */
 	struct object *newer, *older; /* guarded by the cache's lock */
 	unsigned refs;                /* guarded by the cache's lock */
 	bool hashed;
-	bool tidying; /* the job is queued, with a reference */
+	bool tidying; /* the tidying job is queued, and has a reference */
 	time_t used;
 	struct export *ex;
 	struct handle fh;
 	int path_fd; /* O_PATH */
 	mode_t type; /* S_IFREG... */
 	uint64_t ino;
-	bool covered;          /* a mount point; path_fd is its parent directory */
-	pthread_mutex_t lock;  /* guards the fields below, and a directory's position */
+	bool covered;         /* a mount point; path_fd is its parent directory */
+	pthread_mutex_t lock; /* guards the fields below, and read_fd's file position */
 	int read_fd, write_fd; /* opened as the server when needed; -1 = not open */
 	struct object_perm perms[2];
 	pthread_rwlock_t syncing; /* read-locked during each sync */
-	_Atomic uint64_t failed;  /* sync_failures after this object's last failure */
-	/* The number of unstable WRITEs so far, and how many of these are on storage or
-	 * were reported as lost.  While the two differ, the object stays in the cache
-	 * and keeps its write_fd open, to which the kernel reports errors. */
+	_Atomic uint64_t failed;  /* sync_failures after the object's last failure */
+	/* The number of unstable WRITEs so far, and how many of them are on storage or
+	 * were reported as lost.  While the two numbers differ, the object stays in the
+	 * cache and keeps write_fd open, because the kernel reports errors to that
+	 * descriptor. */
 	_Atomic uint64_t written, settled;
 };
 
@@ -68,19 +69,21 @@ struct object_cache {
 /* Initializes an empty cache for at most @most objects. */
 void objects_init(struct object_cache *, unsigned most);
 /* Frees all objects.  Call this after the last worker has ended.  Does not wait for
- * data that were not committed: the next server has another write verifier. */
+ * uncommitted data: clients will send the data again when they see the next server's
+ * write verifier. */
 void objects_fini(struct nfsd *);
 /* Starts to close idle objects.  Called once a second. */
 void objects_expire(struct nfsd *);
-/* If @e is -EMFILE or -ENFILE, closes idle objects: objects on @mine at once, all
- * others in their workers.  Returns true if the caller should try again.  If there is
- * no idle object, prints a warning with the path of @fd. */
+/* If @e is -EMFILE or -ENFILE, closes idle objects: those on the file system @mine in
+ * this thread, all others in workers.  Returns true if the caller should try again.  If
+ * no object is idle, prints a warning with the path of @fd. */
 bool objects_make_room(struct nfsd *, int fd, int e, const struct filesystem *mine);
-/* Finds or opens the object of a handle that a client sent.  The thread keeps its
- * identity.  Returns 0 and a reference, or a negative errno for nfs_status. */
+/* Finds or opens the object for a handle that a client sent.  The thread must be
+ * running with the given identity, which it has again after the call.  Returns 0 and a
+ * reference, or a negative errno for nfs_status. */
 int object_get(struct nfsd *, const nfs_fh3 *, const struct ident *,
                struct object **ret);
-/* Returns the object with a reference if it is already open, else NULL.  Does not
+/* Returns the object with a reference if it is already open, otherwise NULL.  Does not
  * sleep. */
 struct object *object_find(struct nfsd *, const nfs_fh3 *);
 /* Makes an object with the handle @h from an O_PATH descriptor, which is given.
@@ -88,8 +91,8 @@ struct object *object_find(struct nfsd *, const nfs_fh3 *);
 int object_adopt(struct nfsd *, struct export *, const struct handle *h, int fd,
                  const struct statx *, struct object **ret);
 void object_put(struct nfsd *, struct object *);
-/* Removes the object of a removed name from the cache, if it was the object's last
- * name.  An object with other names may have uncommitted data. */
+/* Removes an object from the cache after one of its names has been removed, but only if
+ * that was its last name: an object that still has a name may have uncommitted data. */
 void object_forget(struct nfsd *, const struct handle *);
 
 /* -- one object (object.c) ------------------------------------------------- */
@@ -97,18 +100,19 @@ void object_forget(struct nfsd *, const struct handle *);
 /* Reads the attributes.  Returns 0, -ESTALE if the last link is gone, or another
  * negative errno. */
 int object_stat(struct object *, struct statx *ret);
-/* Returns 0 if @id may do @want (R_OK...), else negative errno.  The thread must act as
- * @id.  If @owner_may is true, the owner is always allowed, whatever the mode. */
+/* Returns 0 if @id has the permissions @want (R_OK ...), otherwise a negative errno.
+ * The thread must be running with the identity @id.  If @owner_may is true, the owner
+ * has permission whatever the mode. */
 int object_permit(struct object *, const struct ident *id, int want, bool owner_may);
-/* Asks the kernel whether the thread's identity may do @want.  Returns 0 or negative
- * errno. */
+/* Asks the kernel whether the thread's identity has the permissions @want.  Returns 0
+ * or negative errno. */
 int object_access(const struct object *, int want);
 /* Return a descriptor for reading, for writing (regular files), or for reading entries
  * (directories).  The object owns the descriptor.  Return 0 or negative errno. */
 int object_read_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
 int object_write_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
 int object_dir_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
-/* Works like object_read_fd without sleeping.  Returns NFSD_WOULD_SLEEP if the
+/* Works like object_read_fd, but does not sleep.  Returns NFSD_WOULD_SLEEP if the
  * descriptor is not open or the caller's permission is not known. */
 int object_open_read_fd(struct nfsd *, struct object *, const struct ident *,
                         const struct statx *, int *ret);
@@ -117,30 +121,30 @@ int object_open_read_fd(struct nfsd *, struct object *, const struct ident *,
 void object_keep_write_fd(struct object *, int fd);
 /* Returns a descriptor for fsync, whatever the caller's permissions. */
 int object_sync_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
-/* Works like object_sync_fd, but returns the descriptor that data were written to if
- * there is one, because the kernel reports their loss to it. */
+/* Works like object_sync_fd, but prefers the descriptor through which data were
+ * written, because the kernel reports a loss of the data to that descriptor. */
 int object_commit_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
 /* Writes "/proc/self/fd/N", for system calls that do not accept O_PATH descriptors. */
 void object_proc_path(const struct object *, char ret[32]);
 
 /* -- storage (stable.c) ---------------------------------------------------- */
 
-/* Waits until the data written to the object's @fd are on storage.  Any thread may call
- * this.  On failure, prints a warning, changes the write verifier and returns negative
- * errno.  @failures is nfsd's sync_failures from before the first of the data were
- * written. */
+/* Waits until the data written through @fd, one of the object's descriptors, are on
+ * storage.  Any thread may call this.  On failure, prints a warning, changes the write
+ * verifier and returns negative errno.  @failures is the value that nfsd's
+ * sync_failures had before the data were written. */
 int object_sync(struct nfsd *, struct object *, int fd, bool data_only,
                 uint64_t failures);
 /* Counts an unstable WRITE to write_fd.  The caller must have a reference to the
  * object. */
 void object_count_write(struct object *);
-/* Returns true if there are unstable data that have neither been synced nor reported as
- * lost. */
+/* Returns true if the object has unstable data that have neither been synced nor been
+ * reported as lost. */
 bool object_is_dirty(const struct object *);
 /* Syncs data that object_is_dirty reports.  Call this in a worker. */
 void object_settle(struct object *);
-/* Closes a descriptor that data were written to.  If close fails, the data are lost,
- * and the write verifier changes. */
+/* Closes a descriptor through which data were written.  If close fails, the data are
+ * lost; the function then changes the write verifier. */
 void object_close_written(struct object *, int fd);
 
 #endif

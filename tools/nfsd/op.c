@@ -8,8 +8,8 @@
  * begin_op() decides where the procedure runs.  The engine's thread runs it if it uses
  * no file system, or a file system that never sleeps.  If caches may have the answer,
  * the engine's thread tries them first.  All other procedures run in a worker of the
- * file system.  The TCP thread waits for an MNT call only as long as other callers can
- * wait.
+ * file system.  The TCP thread waits only briefly for an MNT call, because its other
+ * callers are waiting.
  *
  * Malformed arguments are answered with GARBAGE_ARGS and unknown credentials with
  * AUTH_ERROR.  All other errors are a status in the results.
@@ -66,8 +66,8 @@ static void release_op(struct op *op)
 	put_exports(op);
 }
 
-/* Encodes the results, which point into the op, and releases the op.  Returns the
- * number of pieces in @ret, or -EMSGSIZE. */
+/* Encodes the results, and releases the op's references.  Stores the pieces, which may
+ * point into the op, in @ret.  Returns the number of pieces, or -EMSGSIZE. */
 static int encode_results(struct op *op, struct rpcrdma_piece ret[2])
 {
 	int n = 0, n_pieces = 0;
@@ -92,8 +92,8 @@ static void answer_op(struct op *op)
 	int n = encode_results(op, pieces);
 
 	if (n < 0 || rpcrdma_request_reply(req, pieces, (unsigned)n, NULL, NULL))
-		(void)rpcrdma_request_error(req, RPCRDMA_SYSTEM_ERR,
-		                            0); /* fails if the connection is gone */
+		/* This call fails, harmlessly, if the connection is gone. */
+		(void)rpcrdma_request_error(req, RPCRDMA_SYSTEM_ERR, 0);
 }
 
 /* Replaces the results with a status. */
@@ -129,7 +129,7 @@ void op_sync(struct op *op, struct object *o, int fd)
 
 /* -- arguments and credential ---------------------------------------------- */
 
-/* Decodes the arguments.  Returns 0, or -EBADMSG, in which case there is nothing to
+/* Decodes the arguments.  Returns 0 or -EBADMSG.  After -EBADMSG there is nothing to
  * free. */
 static int decode_op_args(struct op *op, const struct rpcrdma_piece *p, unsigned n)
 {
@@ -170,8 +170,8 @@ static bool is_mount_op(const struct op *op)
 	return !op->type->name;
 }
 
-/* Returns the handle in the arguments of GETATTR or FSINFO, which a client may call
- * without a user's credential in order to mount; NULL for other procedures. */
+/* Returns the handle in the arguments of GETATTR or FSINFO, which a client that is
+ * mounting may call without a user's credential.  Returns NULL for other procedures. */
 static const nfs_fh3 *find_root_argument(const struct op *op)
 {
 	if (op->type->run == op_getattr)
@@ -229,7 +229,7 @@ static uint32_t identify_caller(struct op *op, const struct rpcrdma_auth *cred,
 }
 
 /* Decodes the arguments and the credential.  Returns 0, or the RPC status for the
- * reply, in which case there is nothing to free. */
+ * reply.  After such a status there is nothing to free. */
 static int check_op(struct op *op, const struct rpcrdma_auth *cred,
                     const struct rpcrdma_piece *args, unsigned n_args,
                     uint32_t *ret_auth_stat)
@@ -286,8 +286,8 @@ static uint64_t estimate_op_bytes(const struct op *op, const struct rpcrdma_piec
 	return bytes + (room < NFSD_MAX_IO ? room : NFSD_MAX_IO);
 }
 
-/* Runs the procedure.  Returns false if it would have slept; it has had no effect
- * then. */
+/* Runs the procedure.  Returns false if the procedure would have slept; it then has had
+ * no effect. */
 static bool attempt_op(struct op *op)
 {
 	op->type->run(op);
@@ -305,7 +305,7 @@ static bool attempt_op(struct op *op)
 	return false;
 }
 
-/* Asks the client to send the request again later. */
+/* Replies with an error that makes the client send the request again later. */
 static void defer_op(struct op *op)
 {
 	fail_op(op, is_mount_op(op) ? (nfsstat3)MNT3ERR_SERVERFAULT : NFS3ERR_JUKEBOX);
@@ -320,8 +320,9 @@ static void queue_op(struct op *op)
 	}
 }
 
-/* Runs the procedure in a worker as the caller, and sends the reply.  A procedure that
- * reaches a mounted file system is passed to the workers of that file system. */
+/* Runs the procedure in a worker with the caller's identity, and sends the reply.  If
+ * the procedure reaches a mounted file system, passes it to that file system's workers
+ * instead. */
 static void run_op(struct op *op)
 {
 	if (ident_enter(&op->id)) {
@@ -329,7 +330,7 @@ static void run_op(struct op *op)
 		(void)rpcrdma_request_error(op->req, RPCRDMA_SYSTEM_ERR, 0);
 		return;
 	}
-	if (!attempt_op(op)) { /* would sleep, on another file system */
+	if (!attempt_op(op)) { /* the result is on another file system */
 		queue_op(op);
 		return;
 	}
@@ -342,8 +343,8 @@ static void run_op_job(struct worker_job *job)
 	run_op((struct op *)job); /* @job is the first member */
 }
 
-/* Runs the procedure on cached data in the engine's thread.  Returns false, with no
- * effect, if the cached data are not sufficient. */
+/* Runs the procedure in the engine's thread with cached data only.  Returns false,
+ * without any effect, if the cached data are not sufficient. */
 static bool run_from_caches(struct op *op)
 {
 	bool done;
@@ -385,7 +386,8 @@ static void set_op_groups(struct op *op)
 }
 
 /* With --manage-gids, finds the caller's groups on this host.  Returns 0 if the op has
- * them, -EINPROGRESS if @ready has been or will be called with @arg, or -EAGAIN. */
+ * its groups, -EINPROGRESS if @ready has been or will be called with @arg, or -EAGAIN
+ * if the client must retry later. */
 static int find_op_groups(struct op *op, void (*ready)(void *arg), void *arg)
 {
 	struct sockaddr_storage peer = {0};
@@ -431,8 +433,8 @@ static void begin_op(struct op *op, uint64_t bytes)
 	e = find_op_groups(op, queue_op_with_groups, op);
 	if (e == -EAGAIN)
 		defer_op(op);
-	/* The path to a mounted file system may lead through a file system that
-	 * sleeps. */
+	/* Not for a mounted file system: the path to it may lead through a file system
+	 * that sleeps. */
 	if (e || (fs->kind == FS_AWAKE && !d->engine_keeps_identity && !op->ex->top &&
 	          run_in_engine(op)))
 		return;
@@ -465,7 +467,7 @@ void op_serve(struct nfsd *d, struct rpcrdma_request *req, const struct op_type 
 
 /* -- MOUNT over TCP -------------------------------------------------------- */
 
-enum { MNT_SECONDS = 2 }; /* how long the TCP thread, which serves all callers, waits */
+enum { MNT_SECONDS = 2 }; /* longest wait of the TCP thread, which serves all callers */
 
 /* An MNT call that a worker runs while the TCP thread waits, with a timeout. */
 struct waited {
@@ -570,7 +572,8 @@ static bool wait_for_worker(struct waited *w)
 	return done;
 }
 
-/* Starts the call.  Returns 0, or negative errno if it cannot be started. */
+/* Starts the call, with a group look-up first if necessary.  Returns 0, or negative
+ * errno if the call cannot be started. */
 static int start_waited(struct waited *w)
 {
 	struct op *op = &w->op;
@@ -584,9 +587,10 @@ static int start_waited(struct waited *w)
 	return fs_queue(op->nfsd, op->fs, &op->job);
 }
 
-/* Has a worker run the call, and copies its results to @op.  Returns false, with @op
- * released, if the file system does not answer in time.  While an earlier call to the
- * file system is unanswered, returns false at once. */
+/* Has a worker run the call, and copies the call's results to @op.  Returns false and
+ * releases @op's references if the call cannot be started or the file system does not
+ * answer in time.  If an earlier call to the file system is still unanswered, returns
+ * false at once. */
 static bool run_in_worker(struct op *op, struct filesystem *fs)
 {
 	struct waited *w = fs->abandoned ? NULL : malloc(sizeof(*w));
@@ -613,7 +617,7 @@ static bool run_in_worker(struct op *op, struct filesystem *fs)
 	op->res = w->op.res;
 	op->made = w->op.made;
 	op->cross = w->op.cross;
-	if (!op->res.status) { /* point the results to @op instead of @w */
+	if (!op->res.status) { /* make the results point into @op instead of @w */
 		op->res.mnt.mountres3_u.mountinfo.fhandle.fhandle3_val =
 		        (char *)op->made.octets;
 		op->res.mnt.mountres3_u.mountinfo.auth_flavors.auth_flavors_val =

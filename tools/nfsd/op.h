@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A request and its procedure.
+ * A request and the procedure that it calls.
  *
  *   op.c             serving a request, from its arguments to its reply
  *   procedures.c     the tables of procedures
@@ -40,8 +40,8 @@ union op_args {
 	dirpath mnt;
 };
 
-/* Each begins with the status.  With all other octets zero, it is a failure without
- * attributes. */
+/* Every member begins with the status.  If all other octets are zero, the results are a
+ * failure without attributes. */
 union op_results {
 	nfsstat3 status;
 	GETATTR3res getattr;
@@ -70,42 +70,42 @@ union op_results {
 
 struct op;
 
-/* A procedure.  Its function fills op->res (zeroed before) and op->tail, and calls
+/* A procedure.  Its function fills op->res (zero at first) and op->tail, and calls
  * op_sync if the reply must wait for storage. */
 struct op_type {
 	xdrproc_t args, res; /* NULL = void */
 	size_t args_size;
-	uint32_t (*item_len)(const union op_args *); /* item's length; NULL = none */
+	uint32_t (*item_len)(const union op_args *); /* item's length; NULL = no item */
 	void (*run)(struct op *);
 	bool null;         /* accepts any credential */
 	uint8_t once;      /* enum rpcrdma_once */
 	bool tries_caches; /* @run obeys op->cache_only */
-	const char *name;  /* of an NFS procedure; NULL for MOUNT */
+	const char *name;  /* name of an NFS procedure; NULL for MOUNT */
 };
 
-/* A request that is being served.  Allocated in the memory of the rpcrdma_request. */
+/* A request that is being served.  Allocated from the rpcrdma_request's memory. */
 struct op {
 	struct worker_job job; /* first member */
 	const struct op_type *type;
 	struct nfsd *nfsd;
 	struct rpcrdma_request *req;
-	const struct mount_call *tcp; /* for MOUNT over TCP, where @req is NULL */
+	const struct mount_call *tcp; /* for MOUNT over TCP; @req is then NULL */
 	struct export *ex;    /* export that the arguments name, or NULL; referenced */
-	struct export *cross; /* export of the result if not @ex; referenced */
+	struct export *cross; /* export with the result, if not @ex; referenced */
 	const char *rest;     /* remainder of MNT's path, below @cross */
 	struct grant may;     /* what the client may do with @ex */
-	int denied;           /* 0, or negative errno if the client may not use @ex */
+	int denied;           /* 0, or negative errno if access to @ex is denied */
 	struct ident id;
-	struct group_wait wait; /* has a reference to its list until the reply */
+	struct group_wait wait; /* its list has a reference until the reply */
 	struct filesystem *fs;  /* file system whose workers run the job; or NULL */
 	union op_args args;
 	union op_results res;
-	const void *item;           /* item in the arguments */
-	struct rpcrdma_piece tail;  /* results after the head: an item or a list */
-	struct object *obj, *obj2;  /* with references, released after the procedure */
-	int sync_fd[2];             /* to sync before the reply; -1 = none */
+	const void *item;          /* the item in the arguments */
+	struct rpcrdma_piece tail; /* results after the head: an item or a list */
+	struct object *obj, *obj2; /* references, released after the procedure */
+	int sync_fd[2];            /* descriptors to sync before the reply; -1 = none */
 	struct object *sync_obj[2]; /* objects that own the descriptors: obj or obj2 */
-	uint64_t sync_failures;     /* nfsd's count when the request arrived */
+	uint64_t sync_failures;     /* nfsd's sync_failures when the request arrived */
 	bool data_only;             /* fdatasync is sufficient */
 	bool set_after;             /* attributes were set after creation */
 	struct handle made;         /* handle that the results point to */
@@ -129,16 +129,16 @@ int op_object(struct op *, const nfs_fh3 *fh, struct object **ret);
 /* Makes a worker run the procedure again.  Returns NFSD_WOULD_SLEEP; the procedure must
  * then return without any further effect. */
 int op_would_sleep(struct op *);
-/* Delays the reply until data written to the object's descriptor @fd are on storage.
- * The op must have a reference to the object. */
+/* Delays the reply until data written through the object's descriptor @fd are on
+ * storage.  The op must have a reference to the object. */
 void op_sync(struct op *, struct object *, int fd);
 /* Delays the reply until the object's changed names or attributes are on storage.  Does
  * nothing with --async. */
 void op_sync_change(struct op *, struct object *);
-/* Returns memory that lasts as long as the request, or NULL.  A MOUNT procedure may
- * call this only once. */
+/* Returns memory that remains valid until the request is answered, or NULL.  A MOUNT
+ * procedure must not call this more than once. */
 void *op_alloc(struct op *, size_t bytes);
-/* Returns 0 and the client's address in @ret, or negative errno. */
+/* Stores the client's address in @ret.  Returns 0 or negative errno. */
 int op_peer(const struct op *, struct sockaddr_storage *ret);
 
 /* -- tables (procedures.c) ------------------------------------------------- */
@@ -173,17 +173,17 @@ int nfsd_mount_by_tcp(struct nfsd *, uint32_t proc, struct mount_call *, void *r
 
 /* -- attributes and errors (attr.c, wcc.c) --------------------------------- */
 
-/* Returns the NFS status for a negative errno or 0. */
+/* Returns the NFS status for @error, which is 0 or a negative errno. */
 nfsstat3 nfs_status(int error);
 void attr_from_statx(const struct export *, const struct statx *, fattr3 *ret);
 /* Fills in the attributes, or marks them absent if @obj is NULL or unreadable. */
 void attr_post(struct object *obj, post_op_attr *ret);
 void attr_post_statx(const struct export *, const struct statx *, post_op_attr *ret);
 void attr_pre_statx(const struct statx *, pre_op_attr *ret);
-/* Checks the values that XDR does not check.  Returns 0, -EINVAL or -EFBIG. */
+/* Checks the values that XDR decoding does not check.  Returns 0, -EINVAL or -EFBIG. */
 int attr_check(const sattr3 *);
-/* Sets the attributes that the sattr3 gives.  The thread must act as the caller.
- * Returns 0 or negative errno. */
+/* Sets the attributes that the sattr3 contains.  The thread must be running with the
+ * caller's identity.  Returns 0 or negative errno. */
 int attr_set(struct nfsd *, struct object *, const struct ident *, const sattr3 *);
 /* Checks a name for a directory entry: it must have 1 to NAME_MAX octets and no '/'.
  * Returns 0, -EINVAL or -ENAMETOOLONG.  Accepts "." and "..". */
@@ -195,7 +195,7 @@ bool name_is_dot(const char *name);
  * NFSD_WOULD_SLEEP. */
 int wcc_lock(struct op *, const struct object *, const struct object *or_null);
 void wcc_unlock(struct op *);
-/* Fills in the attributes before the operation, if clients may rely on them. */
+/* Fills in the attributes from before the operation, if clients may rely on them. */
 void wcc_before(const struct object *, const struct statx *, pre_op_attr *ret);
 
 /* -- procedures ------------------------------------------------------------ */

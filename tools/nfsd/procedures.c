@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The tables of the NFS and MOUNT procedures: arguments, results, function, and how the
- * reply cache treats a retransmission.
+ * reply cache treats a retransmitted call.
  */
 #include "op.h"
 
@@ -16,8 +16,8 @@ static uint32_t get_symlink_item_len(const union op_args *a)
 }
 
 #define XDR_OF(t) ((xdrproc_t)(void (*)(void))xdr_##t)
-/* The field once is set for procedures that, if executed again, would fail or undo a
- * change by another client. */
+/* The field "once" is set for procedures that would fail, or would undo another
+ * client's change, if they were executed again. */
 #define TYPE_OF(proc, fn)                                                              \
 	.name = #proc, .args = XDR_OF(proc##3args), .res = XDR_OF(proc##3res),         \
 	.args_size = sizeof(proc##3args), .run = (fn)
@@ -29,7 +29,7 @@ static uint32_t get_symlink_item_len(const union op_args *a)
 	{                                                                              \
 		TYPE_OF(name, fn), .tries_caches = true                                \
 	}
-/* A WRITE executed again after another WRITE would restore old data. */
+/* A WRITE that is executed again after another WRITE would restore old data. */
 #define ONE_ITEM(name, fn, item)                                                       \
 	{                                                                              \
 		TYPE_OF(name, fn), .once = RPCRDMA_EXECUTE_ONE_AT_A_TIME,              \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A thread that waits for SIGHUP, loads the exports file again, and installs either all
- * of it or nothing.  Looking up names and opening directories may take long; until the
- * thread has finished, the old lists apply.
+ * A thread that waits for SIGHUP, loads the exports file again, and installs either the
+ * whole file or nothing.  Looking up names and opening directories may take a long
+ * time; until the thread has finished, the old lists apply.
  */
 #include "nfsd.h"
 #include "notify.h"

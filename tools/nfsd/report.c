@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lines that the server prints while it runs.  Standard output has its addresses, for
- * scripts.  Standard error has the clients that connect and disconnect (-v) or are
- * refused.
+ * Lines that the server prints while it runs.  It prints its addresses on standard
+ * output, for scripts.  It reports on standard error the clients that are refused and,
+ * with -v, the clients that connect and disconnect.
  */
 #include "daemon.h"
 

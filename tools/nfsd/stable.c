@@ -3,20 +3,19 @@
  * Which data must be on storage, and when.
  *
  * Data of an unstable WRITE are in the page cache.  If they are lost, the kernel
- * reports the loss once to each descriptor that was open at that time; a descriptor
- * opened later may never be notified.  So an object with such data stays in the cache,
- * together with the descriptor that wrote them, until a sync has succeeded.  A failed
- * sync changes the write verifier, and clients send again the data that they have not
- * committed [RFC 1813 §3.3.7, §3.3.21].  Usually COMMIT is that sync.  Before an object
- * leaves the cache, a worker syncs it (object.c).
+ * reports the loss once through each descriptor that was open at that time; a
+ * descriptor opened later may never report it.  So an object with such data stays in
+ * the cache, together with the descriptor through which they were written, until a sync
+ * has succeeded.  A failed sync changes the write verifier, and clients send their
+ * uncommitted data again [RFC 1813 §3.3.7, §3.3.21].  Usually the sync is a COMMIT;
+ * otherwise a worker syncs the object before it leaves the cache (object.c).
  *
- * A removed file without another name is not synced, because no COMMIT can ask for
- * it.
+ * A file that has lost its last name is not synced, because no COMMIT can ask for it.
  *
- * Unless --async is given, names and attributes are on storage before the reply
- * [RFC 1813 §4.8].  An object that has a descriptor is synced through it.  For other
- * objects (a symbolic link, a device, a file that this server cannot open), the whole
- * file system is synced.
+ * Unless --async is given, changed names and attributes are on storage before the reply
+ * is sent [RFC 1813 §4.8].  An object that has a descriptor is synced through that
+ * descriptor.  For other objects (a symbolic link, a device, a file that this server
+ * cannot open), the whole file system is synced.
  */
 #include "op.h"
 #include <errno.h>
@@ -38,7 +37,7 @@ void nfsd_renew_verf(struct nfsd *d)
 	if (getrandom(v, sizeof(v), 0) != sizeof(v)) {
 		struct timespec t;
 
-		/* The new verifier only has to differ from the last one. */
+		/* The new verifier only has to differ from the previous one. */
 		clock_gettime(CLOCK_REALTIME, &t);
 		memcpy(v, &t.tv_nsec, sizeof(v));
 	}
@@ -58,7 +57,8 @@ static void report_loss(struct object *o, const char *what, int e)
 	warn_about(WARN_LOST, o->path_fd, what, e);
 }
 
-/* Records that the first @n unstable WRITEs are on storage or were reported as lost. */
+/* Records that the object's first @n unstable WRITEs are on storage or were reported as
+ * lost. */
 static void raise_settled(struct object *o, uint64_t n)
 {
 	uint64_t was = atomic_load(&o->settled);
@@ -68,9 +68,10 @@ static void raise_settled(struct object *o, uint64_t n)
 }
 
 /*
- * The kernel reports lost data once for each descriptor: if two syncs overlap, only one
- * of them fails, although the data may belong to the other.  So a successful sync waits
- * for the other running syncs, and checks whether they failed.
+ * The kernel reports lost data only once for each descriptor.  If two syncs overlap,
+ * only one of them fails, although the lost data may matter to the caller of the other.
+ * So a successful sync waits for all other syncs in progress, and checks whether one of
+ * them failed.
  */
 int object_sync(struct nfsd *d, struct object *o, int fd, bool data_only,
                 uint64_t failures)
@@ -117,13 +118,13 @@ void object_settle(struct object *o)
 	if (!object_is_dirty(o))
 		return;
 	pthread_mutex_lock(&o->lock);
-	fd = o->write_fd; /* stays open while the object is dirty */
+	fd = o->write_fd; /* write_fd stays open while the object is dirty */
 	pthread_mutex_unlock(&o->lock);
 	if (object_stat(o, &st) == -ESTALE)
 		raise_settled(o, atomic_load(&o->written));
 	else
 		(void)object_sync(o->nfsd, o, fd, false,
-		                  0); /* object_sync reports a failure */
+		                  0); /* object_sync itself warns about a failure */
 }
 
 void object_close_written(struct object *o, int fd)
@@ -144,6 +145,6 @@ void op_sync_change(struct op *op, struct object *o)
 		return;
 	if (!opens || object_commit_fd(op->nfsd, o, &op->id, &fd))
 		fd = o->ex->mount_fd;
-	if (fd >= 0) /* else the server cannot even read the export's root */
+	if (fd >= 0) /* otherwise the server cannot even read the export's root */
 		op_sync(op, o, fd);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The JSON object that --stats-on-exit writes: the engine's counters ("transport", the
- * fields of struct rpcrdma_stats) and the calls of each procedure ("nfs", "mount"),
- * without procedures that were never called.  Calls over TCP have separate counters:
- * "mount_tcp" counts all calls at MOUNT's port, "nlm_tcp" the NLM calls included in
- * "mount_tcp", and "gss_tcp" the calls at the port for RPCSEC_GSS contexts.
+ * fields of struct rpcrdma_stats) and the number of calls of each procedure ("nfs",
+ * "mount"), without procedures that were never called.  Calls over TCP have separate
+ * counters: "mount_tcp" counts all calls to MOUNT's port, "nlm_tcp" the NLM calls among
+ * these, and "gss_tcp" the calls to the port for RPCSEC_GSS contexts.
  */
 #include "daemon.h"
 #include <errno.h>

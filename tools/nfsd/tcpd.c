@@ -3,16 +3,16 @@
  * ONC RPC over TCP, for the few calls that clients of NFS over RDMA make over TCP:
  * MOUNT (the only one that Linux uses), NLM, and security contexts.
  *
- * One thread polls the listeners and at most MAX_PEERS connections.  For each
+ * One thread polls the listeners and at most MAX_PEERS connections.  From each
  * connection it reads one record, has the service answer the record, writes the reply,
- * and only then continues to read.  So a connection needs memory for one call, and for
- * one reply while it is being written.
+ * and only then reads the next record.  So a connection needs memory for one call, and
+ * for one reply while it is being written.
  *
  * Peers are not trusted.  The size of a record and the number of its fragments are
- * limited, and a record that is not a call closes the connection.  A connection on
- * which no call has been answered for IDLE_SECONDS is closed, whatever the peer sends
- * or fails to read.  If there are too many connections, a new one replaces the one that
- * has been idle longest, so that nobody can keep others out.
+ * limited, and a connection is closed if a record is not a call.  A connection on which
+ * no call has been answered for IDLE_SECONDS is also closed, whatever the peer sends or
+ * fails to read.  If there are too many connections, a new connection replaces the one
+ * that has been idle longest, so that no peer can keep others out.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* accept4 */
@@ -33,10 +33,10 @@ enum {
 	MAX_PEERS = 64,
 	MARK = 4,
 	MAX_FRAGMENTS = 64,
-	MAX_TURNS = 8, /* calls from a connection before others are served */
+	MAX_TURNS = 8, /* calls served on a connection before the next one's turn */
 	IDLE_SECONDS = 30,
 	STOP_MS = 1000,
-	PAUSE_MS = 100, /* after an accept has failed */
+	PAUSE_MS = 100, /* time without accepting after an accept has failed */
 };
 
 #define LAST_FRAGMENT (1u << 31)
@@ -47,12 +47,12 @@ struct peer {
 	struct sockaddr_storage addr;
 	uint8_t mark[MARK];
 	size_t mark_len;
-	size_t left; /* octets of the fragment still to be received */
+	size_t left; /* octets of the current fragment still to be received */
 	bool last;
 	unsigned n_fragments; /* fragments of this record */
 	void *out;            /* reply that is being written, or NULL */
 	uint8_t out_mark[MARK];
-	size_t out_len, out_done; /* out_done includes the mark */
+	size_t out_len, out_done; /* out_done includes the record mark */
 	size_t len;
 	uint8_t record[]; /* the service's max_record octets */
 };
@@ -110,7 +110,7 @@ static void accept_peer(struct tcpd *m, int listener, uint64_t now)
 	                 SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 	if (fd < 0) {
-		/* Usually no descriptor is left, and other connections will close
+		/* Usually no descriptor is left; other connections will soon close
 		 * some. */
 		if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
 			m->pause_until_ms = now + PAUSE_MS;
@@ -135,8 +135,8 @@ static void accept_peer(struct tcpd *m, int listener, uint64_t now)
 
 /* -- records [RFC 5531 §11] ------------------------------------------------ */
 
-/* Receives up to @want octets.  Returns their number, 0 if there are none yet, or -1 at
- * the end of the stream or on an error. */
+/* Receives up to @want octets.  Returns their number, 0 if none have arrived yet, or -1
+ * at the end of the stream or on an error. */
 static ssize_t receive_octets(const struct peer *p, void *to, size_t want)
 {
 	ssize_t n = recv(p->fd, to, want, 0);
@@ -226,8 +226,8 @@ static int gather_unsent(struct peer *p, struct iovec iov[2])
 	return n;
 }
 
-/* Writes the reply.  Returns 1 if all of it has been written, 0 if the rest must wait,
- * or -1 on an error. */
+/* Writes the reply.  Returns 1 if the reply is complete, 0 if the rest must wait, or -1
+ * on an error. */
 static int write_answer(struct peer *p, uint64_t now)
 {
 	struct iovec iov[2];
@@ -246,7 +246,8 @@ static int write_answer(struct peer *p, uint64_t now)
 	return 1;
 }
 
-/* Returns false if the connection must be closed. */
+/* Reads and answers calls, and writes replies, as far as the connection is ready.
+ * Returns false if the connection must be closed. */
 static bool serve_peer(struct tcpd *m, struct peer *p, uint64_t now)
 {
 	int r = 1;
@@ -283,8 +284,8 @@ static void gather_polled(const struct tcpd *m, uint64_t now, bool stopping,
 		        m->peers[i]->fd, m->peers[i]->out ? POLLOUT : POLLIN, 0};
 }
 
-/* Serves the connections in reverse order, because drop_peer moves the last one to the
- * place of the dropped one. */
+/* Serves the connections in reverse order, because drop_peer moves the last connection
+ * into the dropped one's place. */
 static void serve_ready(struct tcpd *m, const struct polled *q, uint64_t now,
                         bool stopping)
 {
@@ -326,7 +327,7 @@ static void *run_tcpd(void *arg)
 		if (poll(q.fds, q.n, stopping ? PAUSE_MS : choose_wait_ms(m, now)) <
 		            0 &&
 		    errno != EINTR)
-			break; /* no memory to serve anybody */
+			break; /* poll failed: there is no memory to serve anybody */
 		now = now_ms();
 		serve_ready(m, &q, now, stopping);
 		if (!stopping && q.fds[0].revents)

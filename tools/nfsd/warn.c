@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Warnings on standard error about storage that fails and clients that are refused.
- * They do not depend on options.  Each line names the file or the export, and the
- * reason.  Because a broken disk may fail a thousand times a second, only one line of
- * each kind is printed in a second.  The other lines are counted, and their number is
- * printed after that second.
+ * Warnings on standard error about storage that fails and clients that are refused.  No
+ * option turns them off.  Each line contains the file or the export, and the reason.
+ * Because a broken disk may fail a thousand times a second, only one line of each kind
+ * is printed per second.  The other lines are counted, and their number is printed
+ * after that second.
  */
 #include "nfsd.h"
 #include "tool.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Warnings on standard error that clients or storage cause: at most one line of each
- * kind a second.
+ * Warnings on standard error about clients or storage: at most one line of each kind
+ * per second.
  *
  *   warn.c      the kinds, their limits, the lines
  *   complain.c  the lines about a request
@@ -31,33 +31,33 @@ enum warn_kind {
 };
 
 /* Prints one line: the path that @fd is open on (-1 = no path), @what, and the reason
- * (negative errno; 0 = @what includes the reason).  Prints at most one line of each
- * kind a second, and preserves errno.  Any thread may call this. */
+ * @error (a negative errno; 0 = @what includes the reason).  Prints at most one line of
+ * each kind per second, and preserves errno.  Any thread may call this. */
 void warn_about(enum warn_kind, int fd, const char *what, int error);
-/* The two halves of warn_about, for other texts.  warn_take_turn returns true if a line
- * of this kind may be printed now; otherwise it counts the line.  warn_print prints
- * it. */
+/* The two halves of warn_about, for lines of another form. warn_take_turn returns true
+ * if a line of this kind may be printed now; otherwise it counts the line as omitted.
+ * warn_print prints a line. */
 bool warn_take_turn(enum warn_kind);
 void warn_print(enum warn_kind, const char *fmt, ...)
         __attribute__((format(printf, 2, 3)));
 /* Replaces control characters, so that a name from a client cannot forge a line or
  * control a terminal. */
 void warn_clean_text(char *);
-/* Prints the number of lines omitted in past seconds, and if @all is true also in the
+/* Prints the number of lines omitted in past seconds and, if @all is true, in the
  * current second. */
 void warn_print_counts(bool all);
 
-/* Reports that the procedure failed because of storage, if it did. */
+/* If the procedure failed because of storage, prints a warning. */
 void complain_of_storage(const struct op *);
-/* Reports that requests on the file system use too much memory. */
+/* Warns that requests on the op's file system use too much memory. */
 void complain_of_delay(const struct op *);
-/* Reports that @peer may not mount the export (@mounts) or use it, or, if @port is
- * true, may not use it from a port above 1023. */
+/* Warns that @peer was denied the export.  @mounts: the peer tried to mount it, not to
+ * use it.  @port: the peer was denied only because its port is above 1023. */
 void complain_of_access(const struct export *, const struct sockaddr_storage *peer,
                         bool mounts, bool port);
-/* Reports that the request was refused with @auth_stat. */
+/* Warns that the request was refused with @auth_stat. */
 void complain_of_flavor(const struct op *, uint32_t auth_stat);
-/* Reports a refused context; for rpcrdma_service_gss_options.no_room. */
+/* Warns about a refused security context; for rpcrdma_service_gss_options.no_room. */
 void complain_of_contexts(void *arg, const struct sockaddr *peer);
 
 #endif

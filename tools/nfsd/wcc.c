@@ -2,16 +2,17 @@
 /*
  * Weak cache consistency: attributes before and after an operation.    [RFC 1813 §2.6]
  *
- * If a client has cached the attributes that the server reports as those before the
- * operation, the client takes the attributes after it as the effect of its own
- * operation.  It would never notice a change by another client in between.  So each
- * operation that changes an object for a client holds the object's lock from the first
- * of these attributes to the last, but not while it waits for storage.
+ * A reply contains an object's attributes from before and after the operation.  If the
+ * first equal the attributes in the client's cache, the client concludes that its own
+ * operation caused the whole difference.  It would never notice that another client had
+ * also changed the object in between.  So each operation that changes an object for a
+ * client holds the object's lock from the time it reads the first attributes until it
+ * has read the last, but not while it waits for storage.
  *
- * Processes of this host do not use these locks.  So a directory's attributes before
- * the operation are sent only if the export has the option wcc, which says that only
- * this server changes the directory.  A file's attributes are always sent, because
- * without them a client drops its whole cache of the file.
+ * Processes on this host do not use these locks.  So a directory's attributes from
+ * before the operation are sent only if the export has the option wcc, which asserts
+ * that only this server changes the directory.  A file's attributes are always sent,
+ * because without them a client drops everything that it has cached for the file.
  *
  * Lock order: directories by their index in the table, then files.  The engine's thread
  * only tries to lock, and never waits.

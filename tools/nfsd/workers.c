@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Threads for operations that may sleep, so that engines do not sleep.  The threads run
- * the jobs of one queue, which has one lock.  A job that finds no idle thread starts a
- * thread, up to a limit.  A thread ends when it has had no job for a while.
+ * the jobs in one queue, which has one lock.  If a job is queued and no thread is idle,
+ * another thread is started, up to a limit.  A thread ends when it has had no job for a
+ * while.
  *
- * A job may sleep in the kernel for as long as its file system takes, while the other
- * jobs in the queue wait.  The caller limits the memory that waiting jobs use.
+ * A job may sleep in the kernel for as long as its file system takes; the queue's other
+ * jobs may have to wait meanwhile.  The caller limits the memory that waiting jobs use.
  */
 #include "workers.h"
 #include "tool.h"
@@ -115,7 +116,7 @@ int workers_queue(struct workers *w, struct worker_job *j)
 	else if (w->n_jobs >= w->n_idle && w->n < w->max)
 		e = start_worker(w);
 	if (e && w->n && !w->stop)
-		e = 0; /* one of the other threads will run the job */
+		e = 0; /* a thread that is already running will run the job */
 	if (!e) {
 		if (!w->n_jobs && !w->n_running)
 			w->progress_ns = tool_now_ns();

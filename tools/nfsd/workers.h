@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <time.h>
 
-enum { WORKERS_MAX = 64 }; /* threads of one queue */
+enum { WORKERS_MAX = 64 }; /* maximum number of threads for one queue */
 
 struct worker_job {
 	struct worker_job *next;
@@ -21,7 +21,7 @@ struct worker_job {
 struct workers;
 
 struct worker {
-	struct workers *workers; /* whose jobs this thread runs */
+	struct workers *workers; /* queue whose jobs this thread runs */
 	pthread_t thread;
 	enum { WORKER_NONE, WORKER_RUNS, WORKER_ENDED } state;
 };
@@ -32,7 +32,7 @@ struct workers {
 	struct worker_job *first, **last; /* the queue */
 	unsigned n_jobs, n, n_idle, n_running, max;
 	uint64_t bytes;       /* memory that queued and running jobs use */
-	uint64_t progress_ns; /* when a job last finished, or the first was queued */
+	uint64_t progress_ns; /* when a job last finished, or the queue became busy */
 	bool stop;
 	struct worker threads[WORKERS_MAX];
 };
@@ -44,12 +44,12 @@ void workers_init(struct workers *, unsigned max);
 int workers_queue(struct workers *, struct worker_job *);
 /* Returns the number of octets that queued and running jobs use. */
 uint64_t workers_bytes(struct workers *);
-/* Returns true if jobs are running and none has finished for @ns. */
+/* Returns true if jobs are running and no job has finished for @ns. */
 bool workers_stuck(struct workers *, uint64_t ns);
 /* Returns the number of queued and running jobs. */
 unsigned workers_pending(struct workers *);
-/* Refuses new jobs, and waits until all queued and running jobs have finished.  Returns
- * false if some have not finished at @until (monotonic). */
+/* Refuses new jobs, and waits for all queued and running jobs, at most until @until
+ * (monotonic).  Returns false if some have not finished by then. */
 bool workers_stop(struct workers *, const struct timespec *until);
 
 #endif
