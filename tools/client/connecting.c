@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connects, and reports why that failed.  Before the first connection is up any failure
- * is final: a mistyped address should not take a minute.  Later losses are reported
- * with -v only, and calls decide.
+ * Connects; on failure reports the reason.  Until the first connection is up, any
+ * failure is final: a mistyped address should not take a minute.  Later losses are
+ * reported only with -v; whether they are failures depends on each call's result.
  */
 #include "client/connecting.h"
 
@@ -144,7 +144,7 @@ void link_close(struct link *k)
 	k->conn = NULL;
 }
 
-/* Returns the reason why no context could be made. */
+/* Returns the reason why no security context could be made. */
 static const char *gss_reason(const struct link *k)
 {
 	static struct rpcrdma_gss_info info;
@@ -204,7 +204,7 @@ const char *link_status_text(const struct link *k, int status)
 	}
 }
 
-/* Version 1 has no property for the peer's segments. */
+/* In version 1 no property announces the peer's segment limits. */
 static const char *format_segments(const struct rpcrdma_conn_info *i, char *ret,
                                    size_t size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A connection to a server.  The first attempt must succeed; after a loss the library
- * reconnects, for retry_ns.
+ * A connection to a server.  The first attempt must succeed.  After a loss the library
+ * tries to reconnect for retry_ns.
  */
 #ifndef RPCRDMA_TOOLS_LINK_H
 #define RPCRDMA_TOOLS_LINK_H
@@ -16,10 +16,10 @@ struct link {
 	char host[288]; /* "HOST:PORT", for messages */
 	bool up, was_up, over, quiet;
 	int error;                /* negative errno while the connection is not up */
-	uint32_t transport_error; /* of the last call that ended with one */
-	uint32_t auth_stat;       /* of the last reply */
-	uint32_t sec;             /* flavor of calls; SEC_UNSAID: not chosen */
-	struct rpcrdma_gss *gss;  /* of a Kerberos flavor */
+	uint32_t transport_error; /* from the last call that ended with one */
+	uint32_t auth_stat;       /* from the last reply */
+	uint32_t sec;             /* security flavor of calls; SEC_UNSAID: not chosen */
+	struct rpcrdma_gss *gss;  /* NULL: no Kerberos flavor is in use */
 	char reason[160];
 };
 
@@ -27,16 +27,17 @@ struct link {
 int link_open(struct link *, struct loop *, const struct url *,
               const struct rpcrdma_conn_options *);
 void link_close(struct link *);
-/* Uses @flavor for calls of @program.  Returns 0 or negative errno. */
+/* Makes the link use security flavor @flavor for calls to @program.  Returns 0 or a
+ * negative errno. */
 int link_secure(struct link *, const struct url *, uint32_t flavor, uint32_t program,
                 uint32_t version);
 /* Stops using a Kerberos flavor. */
 void link_insecure(struct link *);
 /* Returns a text for the status of a call. */
 const char *link_status_text(const struct link *, int status);
-/* Prints what was negotiated, in one line. */
+/* Prints the negotiated values on one line. */
 void link_describe(const struct link *, FILE *f);
-/* Prints the same as members of a JSON object, without the braces. */
+/* Prints the negotiated values as members of a JSON object, without the braces. */
 void link_describe_json(const struct link *, FILE *f);
 
 #endif

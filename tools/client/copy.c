@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What copy jobs share: slots, waiting for jobs, failures, and receiving directories.
+ * Shared by copy jobs: slots, waiting for jobs, failures, and destination directories.
  *
- * A directory's own attributes are set when its last child is finished: a directory
- * without write permission would refuse the children, and each child changes its times.
- * Children hold references to their parents until then.
+ * A directory's own attributes are set only when its last child is finished, because a
+ * directory without write permission would refuse children, and each child changes the
+ * directory's times.  Until then, children hold references to their parent.
  */
 #define _GNU_SOURCE /* O_PATH, AT_EMPTY_PATH */
 #include "client/copy.h"
@@ -17,8 +17,8 @@
 
 #define ABORT_NS 5000000000u
 
-/* Converts a time for the wire.  Seconds are unsigned there; an earlier or later time
- * becomes the nearest one that fits. */
+/* Converts a time for the wire.  The protocol's seconds are unsigned; a time out of
+ * range becomes the nearest time in range. */
 static nfstime3 convert_timespec(const struct timespec *t)
 {
 	if (t->tv_sec < 0)
@@ -97,8 +97,7 @@ void copy_init(struct copy *c, struct loop *l)
 		c->max_slots = 2 * c->in_flight;
 	if (c->max_slots < COPY_MAX_JOBS)
 		c->max_slots = COPY_MAX_JOBS;
-	/* While the user is asked, or a backup's name is chosen, no other job may run.
-	 */
+	/* No other job may run while cp asks the user or chooses a backup's name. */
 	c->max_jobs = c->ask || c->backup ? 1 : COPY_MAX_JOBS;
 }
 
@@ -246,7 +245,7 @@ int copy_own_local(int fd, const struct copy_meta *m)
 		return 0;
 	error = errno;
 	(void)!fchownat(fd, "", (uid_t)-1, m->gid,
-	                AT_EMPTY_PATH); /* a failure is ignored, as by cp(1) */
+	                AT_EMPTY_PATH); /* a failure is ignored, as in cp(1) */
 	return -error;
 }
 
@@ -257,7 +256,7 @@ int copy_set_local(const struct copy *c, int fd, const struct copy_meta *m,
 	                        {m->mtime.seconds, (long)m->mtime.nseconds}};
 	char self[40];
 
-	/* Descriptors opened with O_PATH have no fchmod. */
+	/* fchmod does not work on O_PATH descriptors. */
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
 	if (fchmod(fd, mode) && (errno != EBADF || chmod(self, mode)))
 		return -errno;
@@ -456,7 +455,7 @@ static void free_dir(struct copy_dir *d)
 		copy_dir_put(parent);
 }
 
-/* Set-id bits are set only together with the right owner. */
+/* Set-id bits are set only if the owner is right. */
 static uint32_t choose_dir_mode(const struct copy_dir *d)
 {
 	return copy_mode(d->copy, &d->meta) & (d->no_owner ? 01777 : 07777);

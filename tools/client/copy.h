@@ -3,14 +3,15 @@
  * Copies files and trees between an NFS server and local directories, or two servers.
  * Does what cp(1) does for local files, with these differences:
  *
- * A destination appears complete or not at all.  Data go to a temporary name in its
- * directory, which is renamed when the file is complete (and stable on a server).  A
- * file that would lose its links, owner or place that way is written in place.
+ * A destination appears complete or not at all.  Data are written to a temporary file
+ * in the same directory, which is renamed when it is complete (and, on a server,
+ * stable).  A file that would lose its links or owner by this is written in place, as
+ * is one in a directory that permits no new files.
  *
- * One line of control walks the sources and creates directories.  Each file or symbolic
- * link below is a job, a state machine driven by callbacks of NFS calls.  The number of
- * jobs and buffers is limited.  Memory does not grow with the size of a file or a tree,
- * only with the tree's depth.
+ * A single flow of control walks the sources and creates directories.  Each file or
+ * symbolic link found is copied by a job, a state machine driven by the callbacks of
+ * NFS calls.  The number of jobs and buffers is limited.  Memory does not grow with the
+ * size of a file or a tree, only with the tree's depth.
  *
  *  copy.c          the pool of slots, failures, directories on either side
  *  copy_start.c    begins a job
@@ -37,7 +38,7 @@
 #define COPY_BUFFERS    (32u << 20)  /* upper bound on the octets of all slots */
 #define COPY_CHECKPOINT (512u << 20) /* octets between COMMITs of one file */
 
-/* Attributes of a file at either end. */
+/* Attributes of a source or destination file. */
 struct copy_meta {
 	ftype3 type; /* 0 = there is no file; NF3FIFO = any special file */
 	uint32_t mode, uid, gid, nlink;
@@ -46,14 +47,14 @@ struct copy_meta {
 };
 void copy_meta_from_stat(const struct stat *, struct copy_meta *ret);
 void copy_meta_from_attr(const fattr3 *, struct copy_meta *ret);
-/* Returns whether a file is a pipe or a terminal, or has an unknown length (as in
+/* Returns true if a file is a pipe or a terminal, or has an unknown length (as in
  * /proc). */
 bool copy_is_stream(int fd, const struct stat *);
 
 struct copy_job;
 
-/* How a replaced file is kept.  COPY_EXISTING: numbered if there are numbered backups
- * of the file already, otherwise simple. */
+/* How a replaced file is kept.  COPY_EXISTING: numbered if the file already has
+ * numbered backups, otherwise simple. */
 enum copy_backups { COPY_NO_BACKUP, COPY_SIMPLE, COPY_EXISTING, COPY_NUMBERED };
 
 /* A READ and the WRITEs of its data. */
@@ -75,23 +76,23 @@ struct copy {
 	bool follow;                   /* follow symbolic links in trees */
 	bool keep, update, ask, force; /* -n, -u, -i, -f */
 	enum copy_backups backup;
-	const char *suffix; /* suffix of simple backups */
+	const char *suffix; /* for simple backups */
 	FILE *verbose_out;  /* output of -v; NULL: none */
 	unsigned max_jobs;
 	struct copy_links *links; /* NULL: hard links become separate files */
-	bool dangling; /* the destination is a symbolic link that leads nowhere */
-	struct copy_made *made; /* NULL: names are not recorded */
+	bool dangling;            /* the destination is a symbolic link to nothing */
+	struct copy_made *made;   /* NULL: names are not recorded */
 	unsigned in_flight;
 	uint32_t io_bytes;
 	uint32_t umask;
 
 	struct copy_job *jobs;
 	unsigned n_jobs,
-	        n_finishing; /* jobs that run; directories whose attributes are being set */
+	        n_finishing; /* running jobs; directories that wait for SETATTR */
 	struct copy_slot *free_slots,
-	        *slots; /* all slots, in an array, and the list of free ones */
+	        *slots; /* array of all slots; list of the free slots */
 	unsigned n_slots, max_slots;
-	int fatal; /* error that ends the run: the server is lost, or a signal arrived */
+	int fatal; /* error that ends the run: server lost, or signal caught */
 	uint64_t files, failed, bytes;
 	struct tool_progress progress;
 };
@@ -106,29 +107,29 @@ struct copy_dir {
 	int fd;
 	bool fresh; /* made by this run, so it was empty */
 	bool finish, owned, no_owner;
-	bool named; /* @text is the name of the one file to be made, not of the directory */
+	bool named; /* @text is the name of the only file to be made */
 	uint64_t fsid, fileid;
 	struct copy_meta meta;
 	struct nfs_op op;
-	char *text; /* top directory: its path as the user typed it; others: name */
+	char *text; /* the top directory's path, as typed; for others, the name */
 };
 
 enum copy_kind { COPY_FILE, COPY_LINK };
 
-/* What a job reads from. */
+/* The source of a job's data. */
 struct copy_source {
 	enum copy_kind kind;
 	struct nfs_client *client; /* NULL: local */
 	struct nfs_fh fh;
 	int fd;      /* owned by the job; -1 for a link */
-	bool stream; /* can be read only once, up to its end */
+	bool stream; /* can be read only once, to end of file */
 	struct copy_meta meta;
 	char *target; /* target of a local link; owned by the job */
 	const char *label;
 };
 
 enum copy_phase {
-	COPY_INSPECTING, /* looks for an existing file */
+	COPY_INSPECTING, /* is looking for an existing file */
 	COPY_CREATING,
 	COPY_LOOKING, /* asks for the handle that CREATE's reply lacked */
 	COPY_READLINK,
@@ -136,11 +137,11 @@ enum copy_phase {
 	COPY_OWNING, /* sets the owner, before data are written */
 	COPY_COPYING,
 	COPY_COMMITTING,
-	COPY_TRUNCATING, /* truncates, to write in place or to copy again */
+	COPY_TRUNCATING, /* truncates the file, to write in place or copy again */
 	COPY_SETATTR,
 	COPY_BACKING, /* renames the old file to its backup's name */
 	COPY_RENAMING,
-	COPY_CHECKING, /* after NOENT: finds out whether an earlier RENAME was executed */
+	COPY_CHECKING,  /* after NOENT: checks whether an earlier RENAME was executed */
 	COPY_RESTORING, /* renames the backup back */
 	COPY_REMOVING,  /* removes the temporary */
 };
@@ -158,14 +159,14 @@ struct copy_job {
 	char backup[NFS_NAME_MAX + 1]; /* "": no backup */
 	enum copy_phase phase;
 
-	int fd;           /* of a local temporary, or -1 */
-	struct nfs_fh fh; /* of a remote temporary */
+	int fd;           /* descriptor of a local temporary, or -1 */
+	struct nfs_fh fh; /* handle of a remote temporary */
 	uint64_t fileid;
 	bool made;            /* the temporary may exist */
 	struct copy_meta old; /* the existing file */
 	struct nfs_fh old_fh;
-	bool in_place, truncated; /* truncated: its old contents are gone */
-	bool denied;              /* its directory does not permit new files */
+	bool in_place, truncated; /* truncated: the old contents are gone */
+	bool denied;              /* the directory does not permit new files */
 	bool forced;  /* the old file cannot be written, so it is replaced (-f) */
 	bool backed;  /* the old file has been renamed to the backup's name */
 	bool skipped; /* the old file stays, and nothing failed */
@@ -175,11 +176,11 @@ struct copy_job {
 	bool no_setid;                /* the server refuses set-id bits */
 
 	uint32_t io_bytes;
-	uint64_t at, size;        /* offset of the next slot; the file's end */
-	uint64_t committed, high; /* end of the stable data; highest end written */
+	uint64_t at, size;        /* offset for the next slot; size of the file */
+	uint64_t committed, high; /* ends of the stable and the written data */
 	bool size_known, sparse, pumping, posted, waiting;
-	unsigned busy; /* slots with a call in flight, or being filled from a stream */
-	struct copy_slot *held; /* slots of a stream, written but not committed */
+	unsigned busy; /* slots with a call in flight or being filled from a stream */
+	struct copy_slot *held; /* a stream's slots, written but not committed */
 	struct copy_slot *filling;
 	struct loop_watch watch;
 	stable_how stable;
@@ -190,7 +191,7 @@ struct copy_job {
 
 	int status;
 	enum copy_phase failed_in;
-	const char *what; /* reason, if status does not say it; "" = reported already */
+	const char *what; /* reason, if not in @status; "" = already reported */
 	enum copy_end end;
 	struct nfs_op op;
 };
@@ -198,7 +199,7 @@ struct copy_job {
 /* ---- copy.c ------------------------------------------------------------------ */
 
 void copy_init(struct copy *, struct loop *);
-/* Frees everything.  No job may be running. */
+/* Frees everything.  No job must be running. */
 void copy_fini(struct copy *);
 /* Waits until fewer than @n jobs run.  Returns 0, or copy->fatal. */
 int copy_wait(struct copy *, unsigned n);
@@ -207,26 +208,25 @@ void copy_abort(struct copy *);
 /* Reports "cannot @act @label: REASON" and counts a failed file. */
 void copy_report_failure(struct copy *, const char *act, const char *label,
                          const struct nfs_client *, int status);
-/* Returns a free slot.  Returns NULL if all are in use, and calls copy_job_go when one
- * is free. */
+/* Returns a free slot.  If all are in use, returns NULL, and calls copy_job_go when a
+ * slot becomes free. */
 struct copy_slot *copy_slot_get(struct copy *, struct copy_job *);
 void copy_slot_put(struct copy_slot *);
 
-/* Opens a directory in order to make names in it.  Does not need permission to read it.
- */
+/* Opens a directory for creating files in it.  Does not need read permission. */
 int copy_dir_open(int at, const char *path, int flags);
-/* Returns a directory as destination (@fd is given).  @text is the name that the user
- * gave, or with @named that of the only file to be made in it. */
+/* Returns a destination directory (@fd is given).  @text is the directory's name as the
+ * user gave it, or with @named the name of the only file to be made in it. */
 struct copy_dir *copy_dir_local(struct copy *, int fd, const char *text, bool named);
 struct copy_dir *copy_dir_remote(struct copy *, struct nfs_client *,
                                  const struct nfs_fh *, const fattr3 *,
                                  const char *text, bool named);
 /* Makes @name in @parent, or opens an existing directory.  On failure prints a message,
- * in which @label is the source, and returns NULL. */
+ * in which @label names the source, and returns NULL. */
 struct copy_dir *copy_dir_make(struct copy_dir *parent, const char *name,
                                const struct copy_meta *, const char *label);
-/* Returns the path of @name in the directory, for messages; on the heap, NULL if out of
- * memory. */
+/* Returns the path of @name in the directory, for messages; on the heap.  Returns NULL
+ * if out of memory. */
 char *copy_dir_text(const struct copy_dir *, const char *name);
 void copy_dir_get(struct copy_dir *);
 void copy_dir_put(struct copy_dir *);
@@ -246,7 +246,7 @@ int copy_set_local(const struct copy *, int fd, const struct copy_meta *,
 int copy_own_local(int fd, const struct copy_meta *);
 /* ---- copy_start.c -------------------------------------------------------------- */
 
-/* Starts a job that copies @src to @name in @dir.  Call copy_wait before, to limit the
+/* Starts a job that copies @src to @name in @dir.  Call copy_wait first, to limit the
  * number of jobs. */
 void copy_job_start(struct copy *, const struct copy_source *, struct copy_dir *dir,
                     const char *name);
@@ -255,16 +255,16 @@ void copy_temp_name(const char *name, char *ret);
 
 /* ---- copy_job.c, copy_answers.c ------------------------------------------------ */
 
-/* Continues the job after slots or calls have ended. */
+/* Continues the job when slots or calls have completed. */
 void copy_job_go(struct copy_job *);
-/* Stores the first failure.  The job ends when its calls have ended. */
+/* Stores the job's first failure.  The job ends when its calls have completed. */
 void copy_job_fail(struct copy_job *, enum copy_end, int status, const char *what);
 void copy_job_cancel(struct copy_job *);
-/* Prints source and destination of a copy to c->verbose_out.  @backup is "" without a
- * backup. */
+/* Prints source and destination of a copy to c->verbose_out.  @backup is "" if there is
+ * no backup. */
 void copy_report(struct copy *, const char *label, const struct copy_dir *,
                  const char *name, const char *backup);
-/* Handles the end of the job's call. */
+/* Handles the completion of the job's call. */
 void copy_job_on_op(struct nfs_op *, void *job);
 
 /* ---- copy_calls.c: NFS procedures by name ---------------------------------------- */
@@ -286,10 +286,10 @@ void copy_call_remove(struct copy_job *);
  * j->status), keeps it (sets j->skipped), writes to it in place, or replaces it.  May
  * ask the user and wait for the answer. */
 void copy_place_judge(struct copy_job *);
-/* Returns whether the existing file @at in the destination is the source itself. */
+/* Returns true if the existing destination file @at is the source itself. */
 bool copy_is_same(const struct copy_source *, const struct copy_meta *at,
                   const struct copy_dir *);
-/* Returns whether the existing file's mode and owner are kept. */
+/* Returns true if the existing file's mode and owner are to be kept. */
 bool copy_place_kept(const struct copy_job *);
 /* Returns the attributes with the uid and gid to set, or NULL if none are to be set.
  * Sets j->owned. */
@@ -310,27 +310,27 @@ int copy_local_set(struct copy_job *);
 /* Syncs the new data, before the old file is renamed or replaced. */
 int copy_local_sync(const struct copy_job *);
 int copy_local_rename(struct copy_job *);
-/* Closes and removes the temporary. */
+/* Closes and removes the temporary file. */
 int copy_local_drop(struct copy_job *);
 
 /* ---- copy_backup.c ------------------------------------------------------------- */
 
-/* Chooses the kind of backups.  If @control or @suffix is NULL, the environment or the
+/* Chooses the kind of backup.  If @control or @suffix is NULL, the environment or the
  * default decides.  Returns 0, or prints a message and returns -EINVAL. */
 int copy_backup_choose(struct copy *, const char *control, const char *suffix);
 /* Writes the name for a backup of @name to @ret, which has NFS_NAME_MAX + 1 octets, or
- * "" if no backup is needed.  Returns 0, or an error after it was reported and counted.
- * Waits. */
+ * "" if no backup is needed.  On failure, reports and counts the error and returns it;
+ * otherwise returns 0.  Blocks. */
 int copy_backup_name(struct copy *, const struct copy_source *, const struct copy_dir *,
                      const char *name, char *ret);
-/* Renames within the directory.  Waits. */
+/* Renames within the directory.  Blocks. */
 int copy_backup_move(const struct copy_dir *, const char *from, const char *to);
 
 /* ---- copy_made.c --------------------------------------------------------------- */
 
 struct copy_made *copy_made_new(void);
 void copy_made_free(struct copy_made *);
-/* Records that @name is made.  Returns 0, -EEXIST if it was recorded before, or
+/* Records that this run makes @name.  Returns 0, -EEXIST if it was recorded before, or
  * -ENOMEM. */
 int copy_made_add(struct copy_made *, const struct copy_dir *, const char *name);
 
@@ -341,23 +341,23 @@ void copy_links_free(struct copy_links *);
 /*
  * If @src is another link to a file that was copied before, makes a link to that copy,
  * or reports a failure, and returns true.  Otherwise sets @ret_link to NULL, or to an
- * entry that the caller completes by copy_link_at or copy_link_lost.  Waits.
+ * entry that the caller completes with copy_link_at or copy_link_lost.  Blocks.
  */
 bool copy_link_again(struct copy *, const struct copy_source *src, struct copy_dir *dir,
                      const char *name, struct copy_link **ret_link);
-/* Completes an entry after the file was copied, to @fh on a server or to @path. */
+/* Completes an entry when the file has been copied, to @fh on a server or to @path. */
 void copy_link_at(struct copy_link *, const struct nfs_fh *fh, const char *path);
 void copy_link_lost(struct copy_link *);
 
 /* ---- copy_self.c --------------------------------------------------------------- */
 
-/* A directory of the source. */
+/* A source directory. */
 struct copy_place {
 	struct nfs_client *client; /* NULL: local */
 	const struct nfs_fh *fh;
 	int fd;
 };
-/* Returns whether the source directory is the one being filled.  May wait for calls. */
+/* Returns true if the source directory is the one being filled.  May block. */
 bool copy_is_self(const struct copy_dir *, const struct copy_place *,
                   const struct copy_meta *);
 
@@ -366,23 +366,24 @@ bool copy_is_self(const struct copy_dir *, const struct copy_place *,
 /* Resets the offsets of a job before its data are copied, for the first time or again.
  */
 void copy_data_begin(struct copy_job *);
-/* Starts as many slots as possible.  Returns true if no call is in flight: all data are
- * written, or the job must commit, rewind or end. */
+/* Starts as many slots as possible.  Returns true if no call is in flight: either all
+ * data are written, or the job must commit, rewind or end. */
 bool copy_data_pump(struct copy_job *);
-/* Goes back to the last COMMIT, after the server lost data by a restart. */
+/* Goes back to the last COMMIT, after a server restart that lost data. */
 void copy_data_rewind(struct copy_job *);
 /* Marks the data as stable, after a COMMIT. */
 void copy_data_committed(struct copy_job *);
-/* Compares the source's attributes with those at the beginning: sets j->changed. */
+/* Sets j->changed if the source's attributes have changed since the job began. */
 void copy_data_compare(struct copy_job *, const struct copy_meta *now);
 void copy_data_cancel(struct copy_job *);
 
 /* ---- copy_tree.c --------------------------------------------------------------- */
 
-/* Returns a link's target on the heap; NULL and errno on failure. */
+/* Returns a link's target on the heap.  On failure, returns NULL and sets errno. */
 char *copy_read_target(int at, const char *name);
-/* Copies a directory to @name in @dir (@name NULL: its contents to @dir).  Reports and
- * counts failures.  Returns 0, or the error that ends the command, such as -EINTR. */
+/* Copies a directory to @name in @dir, or its contents to @dir if @name is NULL.
+ * Reports and counts failures.  Returns 0, or the error that ends the command, such as
+ * -EINTR. */
 int copy_tree_local(struct copy *, int at, const char *path, const char *label,
                     struct copy_dir *dir, const char *name);
 int copy_tree_remote(struct copy *, struct nfs_client *, const struct nfs_fh *,

@@ -3,10 +3,10 @@
  * Handles the results of a job's calls: ends each phase that has called a server, and
  * begins the next one.
  *
- * A call may be executed twice, if a reply was lost with the connection.  Therefore
- * CREATE is UNCHECKED and sets no size.  EXIST of a SYMLINK under a random name means
- * that the link was made already.  After NOENT of a RENAME a LOOKUP finds out whether
- * the file is in place.
+ * If a reply is lost with the connection, the call may be executed twice.  Therefore
+ * CREATE is UNCHECKED and sets no size.  If SYMLINK under a random name returns EXIST,
+ * the link has already been made.  If RENAME returns NOENT, a LOOKUP shows whether the
+ * file is in place.
  */
 #include "client/copy_phase.h"
 
@@ -127,8 +127,8 @@ static void after_check(struct copy_job *j)
 		copy_job_end(j);
 }
 
-/* Returns true if the job goes on after this error, with the next phase or another one.
- */
+/* Returns true if the job continues despite this error, with the next phase or another
+ * one. */
 static bool forgive_status(struct copy_job *j)
 {
 	int status = j->op.status;
@@ -142,7 +142,7 @@ static bool forgive_status(struct copy_job *j)
 		return copy_not_allowed(status) && copy_job_forces(j);
 	case COPY_SYMLINK:
 		return status == (int)NFS3ERR_EXIST;
-	case COPY_OWNING: /* not required, as with cp(1) */
+	case COPY_OWNING: /* not required, as in cp(1) */
 		return copy_not_allowed(status) || status == (int)NFS3ERR_INVAL ||
 		       status == (int)NFS3ERR_NOTSUPP;
 	case COPY_SETATTR:
@@ -201,7 +201,7 @@ static void after_setattr(struct copy_job *j)
 }
 
 /* NOENT means that an earlier execution of this RENAME renamed the old file, or that
- * another program removed it. */
+ * another program removed the file. */
 static void after_backing(struct copy_job *j)
 {
 	if (j->op.status)
@@ -209,8 +209,7 @@ static void after_backing(struct copy_job *j)
 	copy_phase_begin(j, COPY_RENAMING);
 }
 
-/* Ends a job whose backup was renamed back.  copy_job_end reports the failure itself.
- */
+/* Ends a job whose backup was renamed back. copy_job_end reports why the job failed. */
 static void after_restoring(struct copy_job *j)
 {
 	j->backed = false;

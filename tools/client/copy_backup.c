@@ -2,9 +2,9 @@
 /*
  * --backup: chooses the name under which a replaced file is kept, as cp(1) does.
  *
- * The name is found before the job begins, for one file at a time: numbers come from a
- * listing of the directory.  The old file is renamed when the new one is complete, so
- * that its name is missing only between two renames.
+ * The name is chosen before the job begins, for one file at a time, since a listing of
+ * the directory determines the number.  The old file is renamed when the new file is
+ * complete, so that the destination name is missing only between two renames.
  */
 #include "client/copy.h"
 
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_DIGITS 18 /* of a number that fits in 64 bits */
+#define MAX_DIGITS 18 /* digits that always fit in 64 bits */
 
 /* ---- What is asked for --------------------------------------------------- */
 
@@ -29,8 +29,8 @@ static const struct {
         {"numbered", COPY_NUMBERED}, {"t", COPY_NUMBERED},
 };
 
-/* Returns the kind of backups that @word names.  An unambiguous prefix is enough.
- * Returns -EINVAL if there is no such kind. */
+/* Returns the kind of backup that @word or its unambiguous prefix means, or -EINVAL if
+ * there is no such kind. */
 static int find_control(const char *word)
 {
 	int kind = -1;
@@ -155,7 +155,7 @@ static int look_up_meta(const struct copy_dir *dir, const char *name,
 	return r == (int)NFS3ERR_NOENT ? 0 : r;
 }
 
-/* Returns whether the last name of @path is @name. */
+/* Returns true if the last name in @path is @name. */
 static bool ends_with(const char *path, const char *name)
 {
 	size_t len = strlen(path), n = strlen(name);
@@ -166,7 +166,8 @@ static bool ends_with(const char *path, const char *name)
 	       (len == n || path[len - n - 1] == '/');
 }
 
-/* Returns whether the last name of the source is @name.  In a URL names are escaped. */
+/* Returns true if the last name in the source's path is @name.  Names are escaped in a
+ * URL. */
 static bool is_called(const char *label, const char *name)
 {
 	const char *reason;
@@ -232,7 +233,7 @@ int copy_backup_name(struct copy *c, const struct copy_source *src,
 		return 0;
 	r = look_up_meta(dir, name, &old);
 	if (!r && (!old.type || old.type == NF3DIR))
-		return 0; /* copy_place_judge decides about this file later */
+		return 0; /* copy_place_judge decides this later */
 	if (!r)
 		r = choose_backup_name(c, dir, name, ret);
 	if (!r && c->backup != COPY_NUMBERED)

@@ -74,7 +74,7 @@ void copy_call_commit(struct copy_job *j)
 	send_job_call(j, NFSPROC3_COMMIT, &a);
 }
 
-/* Sets the size, if a hole ends the file, and attributes. */
+/* Sets the attributes, and the size if the file ends with a hole. */
 void copy_call_setattr(struct copy_job *j)
 {
 	SETATTR3args a = {.object = nfs_fh_arg(&j->fh)};

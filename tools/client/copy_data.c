@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copies the data of one file through slots: each reads a range and writes what is not
- * zero of it, several at once.
+ * Copies the data of one file through slots: each slot reads a range and writes its
+ * nonzero parts.  Several slots work in parallel.
  *
  * WRITEs are UNSTABLE and followed by COMMIT, every COPY_CHECKPOINT octets and at the
- * end.  A verifier that differs from that of earlier WRITEs means that the server
- * restarted and may have lost them: all data since the last COMMIT are read and sent
- * again.  Data of a pipe cannot be read again; its slots are held until a COMMIT and
- * sent from there.
+ * end.  If the verifier differs from that in earlier replies, the server has restarted
+ * and may have lost data: all data since the last COMMIT are read and sent again.  Data
+ * from a pipe cannot be read again; its slots are kept until a COMMIT and sent again
+ * from memory.
  *                                                       [RFC 1813 §3.3.7, §3.3.21]
  *
- * Holes: SEEK_DATA finds the data of a sparse local source.  Within data, and from a
- * server, 4 KiB blocks of zeros are skipped if the source occupies less than its size.
- * The size is set at the end.
+ * Holes: SEEK_DATA finds the data of a sparse local source.  Within data, and in files
+ * from a server, 4 KiB blocks of zeros are skipped if the source occupies less space
+ * than its size.  The size is set when all data are written.
  *
- * busy counts slots with a call in flight; the job decides nothing before it is 0.
+ * busy counts slots with a call in flight; the job does not change its phase until busy
+ * is 0.
  */
 #define _GNU_SOURCE /* SEEK_DATA */
 #include "client/copy.h"
@@ -25,8 +26,8 @@
 #include <unistd.h>
 
 #define BLOCK       4096u
-#define GAP         (16 * BLOCK) /* length of a run of zeros that ends a WRITE */
-#define TURNS       64 /* slots filled without a call before other jobs get a turn */
+#define GAP         (16 * BLOCK) /* a run of zeros of this length ends a WRITE */
+#define TURNS       64           /* slots filled without a call before other jobs run */
 #define MAX_REWINDS 1000
 
 static void write_filled_slot(struct copy_slot *s);
@@ -43,8 +44,8 @@ static uint32_t block_length(const struct copy_slot *s, uint32_t pos)
 	return s->have - pos < BLOCK ? s->have - pos : BLOCK;
 }
 
-/* Moves pos to the next octets to write, and sets run to their length; 0 if none are
- * left. */
+/* Moves pos to the next octets to write and sets run to their number, or to 0 if none
+ * are left. */
 static void next_run(struct copy_slot *s)
 {
 	uint32_t end, zeros = 0, n;
@@ -133,7 +134,7 @@ static int write_local(struct copy_slot *s)
 	return 0;
 }
 
-/* Writes the rest of a slot. on_written continues it. */
+/* Writes the rest of a slot. on_written continues the slot. */
 static void write_slot(struct copy_slot *s)
 {
 	struct copy_job *j = s->job;
@@ -209,8 +210,8 @@ static void on_slot_read(struct nfs_op *op, void *arg)
 	n = nfs_read_count(op, &eof);
 	s->have += n;
 	if (s->have < s->len && (n == 0 || eof) && !j->changed) {
-		/* The file is shorter than its attributes say, or READ returns
-		 * nothing. */
+		/* The file is shorter than its attributes say, or READ returns no data.
+		 */
 		copy_job_fail(j, COPY_SOURCE, -EIO, "truncated while it was read");
 	}
 	if (j->changed || j->status)
@@ -266,8 +267,8 @@ static void read_slot_locally(struct copy_slot *s)
 	write_filled_slot(s);
 }
 
-/* Moves past a hole of a local source to the next data.  Returns false at the end of
- * the file. */
+/* Moves past a hole in a local source file to the next data region.  Returns false at
+ * the end of the file. */
 static bool skip_hole(struct copy_job *j)
 {
 	off_t data;
@@ -375,7 +376,7 @@ static void on_turn(void *arg)
 	copy_job_go(j);
 }
 
-/* Lets other jobs run.  on_turn resumes this one, which cannot end until then. */
+/* Lets other jobs run. on_turn resumes this job, which cannot end until then. */
 static void take_turns(struct copy_job *j)
 {
 	if (rpcrdma_engine_post(j->copy->loop->engine, on_turn, j) == 0)
@@ -414,8 +415,8 @@ bool copy_data_pump(struct copy_job *j)
 			break;
 		}
 		if (!s) {
-			/* Ends of calls in flight continue the job; held slots need a
-			 * COMMIT. */
+			/* Completions of calls in flight continue the job; held slots
+			 * need a COMMIT. */
 			j->waiting = j->busy == 0 && !j->held;
 			break;
 		}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The phases of a job, which copies a file or a symbolic link, and its end.
+ * The phases of a job, which copies a file or a symbolic link, and the job's clean-up.
  *
  * The usual order: look for an existing file, create a temporary, set its owner, copy,
  * COMMIT, set size and attributes, rename the old file to its backup's name if there is
@@ -8,8 +8,8 @@
  * and written (copy_place.c).  In a directory that the run has made there is no
  * existing file.
  *
- * A phase without a call (at a local destination) ends at once; the others end in a
- * callback that begins the next one.  After a failure the job waits for its calls in
+ * A phase without a call (at a local destination) ends at once.  Other phases end in a
+ * callback that begins the next phase.  After a failure the job waits for its calls in
  * flight and removes the temporary.
  */
 #define _GNU_SOURCE /* asprintf */
@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_ATTEMPTS 3 /* to copy a source that changes */
+#define MAX_ATTEMPTS 3 /* for a source that changes while it is copied */
 
 /* ---- Ends ---------------------------------------------------------------- */
 
@@ -77,7 +77,7 @@ static const char *describe_act(const struct copy_job *j)
 	return "copy";
 }
 
-/* Reports the failure with the path at the end that failed. */
+/* Reports the failure with the path on the side that failed. */
 static void report_failure(struct copy_job *j)
 {
 	struct copy *c = j->copy;
@@ -131,7 +131,7 @@ void copy_report(struct copy *c, const char *label, const struct copy_dir *dir,
 	free(to);
 }
 
-/* Completes the entry of the source's hard links. */
+/* Completes the hard-link entry of the source. */
 static void notify_link_entry(struct copy_job *j)
 {
 	char *to = j->dir->client || j->status ? NULL : copy_dir_text(j->dir, j->name);
@@ -217,7 +217,7 @@ void copy_job_clean(struct copy_job *j)
 	}
 }
 
-/* Returns whether a phase undoes the work of a failed job. */
+/* Returns true if the phase undoes the work of a failed job. */
 static bool is_undoing(enum copy_phase phase)
 {
 	return phase == COPY_RESTORING || phase == COPY_REMOVING;
@@ -236,7 +236,7 @@ void copy_job_cancel(struct copy_job *j)
 
 /* ---- Phases -------------------------------------------------------------- */
 
-/* Returns whether SETATTR is needed. */
+/* Returns true if SETATTR is needed. */
 static bool needs_setattr(const struct copy_job *j)
 {
 	uint32_t mode = copy_place_mode(j);
@@ -364,14 +364,14 @@ static void finish_local_step(struct copy_job *j, enum copy_phase phase, int r)
 		                            : COPY_COPYING);
 }
 
-/* Syncs the new file before the old one is renamed, because the sync may take long and
- * the name must not be missing for long. */
+/* Syncs the new file before the old one is renamed, because the sync may take a long
+ * time, during which the name must not be missing. */
 static int back_up_local(struct copy_job *j)
 {
 	int r = copy_local_sync(j);
 
 	if (r)
-		j->phase = COPY_RENAMING; /* the new file failed, not the backup */
+		j->phase = COPY_RENAMING; /* the new file failed, not its backup */
 	return r ? r : copy_backup_move(j->dir, j->name, j->backup);
 }
 
@@ -454,7 +454,7 @@ static void rename_temp(struct copy_job *j)
 		copy_call_rename(j, j->temp, j->name);
 }
 
-/* For a remote destination; copy_phase_begin handles the other phases. */
+/* For remote destinations; copy_phase_begin handles phases without an entry. */
 static void (*const begin_remote[])(struct copy_job *) = {
         [COPY_INSPECTING] = look_in_place,
         [COPY_CREATING] = copy_call_create,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hard links within the copy: the first name of a file is copied, each further one
- * becomes a link to that copy.  For each source with several links there is an entry
- * with the handle of its copy on a server, or its local path.
+ * Hard links within the copy: the first name of a file is copied, and each further name
+ * becomes a link to that copy.  Each source with several links has an entry that
+ * contains the copy's handle on a server, or its local path.
  *
- * A link is made under a temporary name and renamed, as a file is; between the two
- * steps the old file gets its backup's name.  A LINK that is executed twice, after a
- * lost reply, fails with EXIST because its first execution made the name.
+ * Like a file, a link is made under a temporary name and then renamed; between these
+ * steps the old file is renamed to its backup's name.  If a LINK is executed twice,
+ * after a lost reply, it fails with EXIST because its first execution made the name.
  */
 #include "client/copy.h"
 #include "base/siphash.h"
@@ -57,7 +57,7 @@ void copy_links_free(struct copy_links *l)
 	free(l);
 }
 
-/* Returns the entry of a source, or a new one in state LOST.  Returns NULL if out of
+/* Returns the entry for a source, or a new entry in state LOST.  Returns NULL if out of
  * memory. */
 static struct copy_link *find_link(struct copy_links *l, const struct copy_source *src)
 {
@@ -120,8 +120,7 @@ static int link_locally(const struct copy_link *k, struct copy_dir *dir,
 		r = -errno;
 		undo_backup(dir, name, backup);
 	}
-	(void)unlinkat(dir->fd, temp,
-	               0); /* rename(2) leaves it if both names are links to one file */
+	(void)unlinkat(dir->fd, temp, 0); /* left over if both names are one file */
 	return r;
 }
 
@@ -202,7 +201,7 @@ bool copy_link_again(struct copy *c, const struct copy_source *src,
 		*ret_link = k;
 		return false;
 	}
-	/* A job decides about an existing file. */
+	/* For an existing file, a job decides. */
 	if ((c->keep || c->update || c->ask) && !dir->fresh && name_exists(dir, name))
 		return false;
 	make_link(c, k, src, dir, name);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The names that a run has made, so that two sources of one name do not become one
- * file.  Of each name a keyed digest is kept, in a table that is never more than half
- * full: 16 to 32 octets for each file, and only if there are several sources.  Two
- * names with the same 64-bit digest are improbable; the second one is then refused.
+ * The names that a run has made, so that two sources with the same name are not copied
+ * to one file.  A keyed digest of each name is kept in a table that is never more than
+ * half full.  It takes 16 to 32 octets for each file, and is used only if there are
+ * several sources.  If two names have the same 64-bit digest, which is improbable, the
+ * second name is refused.
  */
 #include "client/copy.h"
 #include "base/siphash.h"

@@ -10,31 +10,32 @@
 
 /* Begins @phase, or the clean-up of a job that has failed. */
 void copy_phase_begin(struct copy_job *, enum copy_phase);
-/* Begins to make the file, after the existing one was judged. */
+/* Begins to make the file, when copy_place_judge has judged the existing file. */
 void copy_phase_new(struct copy_job *);
-/* Begins to set the owner, or to copy, after the temporary or existing file was opened.
- */
+/* Begins to set the owner, or to copy, when the temporary or existing file is open. */
 void copy_phase_made(struct copy_job *);
 /* Continues after setting the owner, which succeeded if @ok. */
 void copy_phase_owned(struct copy_job *, bool ok);
 /* Begins to write to the existing file. */
 void copy_phase_in_place(struct copy_job *);
-/* Writes in place because a new file cannot have the old one's owner, or cannot be
+/* Writes in place, because a new file cannot have the old file's owner or cannot be
  * made. */
 void copy_phase_replace(struct copy_job *);
-/* Begins to replace the existing file, which cannot be written, by a new one (-f). */
+/* Begins to replace the existing file, which cannot be written, with a new file (-f).
+ */
 void copy_phase_forced(struct copy_job *);
-/* Removes what was made, after all calls have ended, then ends the job. */
+/* Removes the files that the job has made, then ends the job.  All its calls must have
+ * ended. */
 void copy_job_clean(struct copy_job *);
-/* Reports and frees the job. */
+/* Reports the job's result and frees the job. */
 void copy_job_end(struct copy_job *);
 /* Reports that the old file still has the backup's name. */
 void copy_job_report_backup(struct copy_job *);
 /* Reports that the temporary, with the path @text, may still exist. */
 void copy_job_report_left(struct copy_job *, const char *text);
 bool copy_not_allowed(int status);
-/* Returns whether -f permits replacing a file that cannot be written, and the job has
- * not tried that yet. */
+/* Returns true if -f permits replacing a file that cannot be written and the job has
+ * not yet tried to. */
 bool copy_job_forces(const struct copy_job *);
 
 #endif

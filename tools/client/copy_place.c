@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Judges an existing file at the destination.  As with cp(1), a file that is replaced
- * keeps its mode and owner unless -p is given, a directory is not replaced by a file,
- * and a file not by itself.
+ * keeps its mode and owner unless -p is given, a file does not replace a directory, and
+ * a file does not replace itself.
  *
- * Renaming a temporary cannot preserve all that cp(1) preserves.  A file with several
- * links keeps them only if it is written in place.  The same holds for an owner that we
- * cannot set.  In a directory that is not writable there is no other way.  j->in_place
- * says so; such a file is incomplete until the end.
+ * Renaming a temporary cannot preserve everything that cp(1) preserves.  An existing
+ * file is therefore written in place (j->in_place is set) if it has several links, if
+ * its owner cannot be set on a new file, or if its directory is not writable.  Such a
+ * file is incomplete until the copy ends.
  */
 #define _GNU_SOURCE /* asprintf */
 #include "client/copy.h"
@@ -17,10 +17,10 @@
 #include <unistd.h>
 
 /*
- * File numbers are comparable within an export.  Beyond it, two files that also have
- * size and times in common are taken as the same.  Only the
- * seconds are compared, since some servers store no more, and a file that is written in
- * place must not be its own source.
+ * File numbers are comparable within an export.  Across exports, two files with the
+ * same number are treated as the same file if their sizes and times are equal, too.
+ * Only the seconds are compared, since some servers store only seconds, and missing a
+ * match could write a file in place over its own source.
  */
 bool copy_is_same(const struct copy_source *src, const struct copy_meta *b,
                   const struct copy_dir *dir)
@@ -61,7 +61,7 @@ static bool is_older(const nfstime3 *a, const nfstime3 *b)
 	       (a->seconds == b->seconds && a->nseconds < b->nseconds);
 }
 
-/* Returns whether the options, or the user's answer, keep the old file. */
+/* Returns true if the options or the user's answer require keeping the old file. */
 static bool keeps_old(struct copy_job *j)
 {
 	const struct copy *c = j->copy;
@@ -115,8 +115,8 @@ const struct copy_meta *copy_place_owner(struct copy_job *j)
 		return NULL;
 	if (geteuid() == 0)
 		return m;
-	/* A user can set one of his own groups.  For an existing file, the attempt
-	 * finds out whether the server permits it. */
+	/* A user can set one of the user's own groups.  For an existing file, only an
+	 * attempt shows whether the server permits it. */
 	return j->have_owner && (j->uid == m->uid || !j->copy->preserve) ? m : NULL;
 }
 

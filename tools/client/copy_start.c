@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Begins jobs.  A source whose name was made in this run is refused, and a further hard
- * link to a copied file needs no job.  Any other source becomes a job in its first
- * phase.
+ * Begins jobs.  A source is refused if this run has already made its destination name.
+ * A further hard link to a copied file needs no job.  For any other source a job begins
+ * its first phase.
  */
 #include "client/copy_phase.h"
 
@@ -45,7 +45,7 @@ static void drop_source(const struct copy_source *src)
 	free(src->target);
 }
 
-/* Reports that another source was copied to this name. */
+/* Reports that another source has been copied to this name. */
 static bool refuse_repeated(struct copy *c, const struct copy_source *src,
                             const struct copy_dir *dir, const char *name)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Walks a source tree, depth first.  Each level holds an open directory, or one page of
- * a listing; a remote walk frees its page before it goes far down.  Files and links
- * become jobs as fast as jobs end.
+ * Walks a source tree, depth first.  Each level holds an open directory or, in a remote
+ * walk, one page of a listing; the page is freed before the walk goes far down.  A job
+ * for the next file or link begins when a running job ends.
  *
  * Symbolic links are copied and not followed, unless copy->follow is set.
  */
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define MAX_DEPTH  4096
-#define KEEP_PAGES 32 /* levels that keep their page */
+#define KEEP_PAGES 32 /* maximum number of levels that keep their page */
 
 /* A directory that is being walked. */
 struct level {
@@ -28,7 +28,7 @@ struct level {
 struct trail {
 	const struct level *above;
 	struct copy *copy;
-	struct nfs_client *client; /* of the source; NULL: local */
+	struct nfs_client *client; /* client for the source; NULL: local */
 	struct copy_dir
 	        *top; /* the destination, which must not be copied into itself */
 	char *text;
@@ -88,7 +88,7 @@ static int begin_trail(struct trail *t, struct copy *c, struct nfs_client *clien
 	return 0;
 }
 
-/* Reports a source directory that is the destination.  Returns whether it is. */
+/* If the source directory is the destination itself, reports that and returns true. */
 static bool refuse_self(struct trail *t, const struct nfs_fh *fh, int fd,
                         const struct copy_meta *m)
 {
@@ -131,8 +131,8 @@ static int nofollow_flag(const struct trail *t)
 	return t->copy->follow ? 0 : O_NOFOLLOW;
 }
 
-/* Prints a message and returns true if @m is a directory above: with -L a link may lead
- * there. */
+/* If @m is an ancestor directory, prints a message and returns true.  With -L a link
+ * may lead to an ancestor. */
 static bool is_loop(struct trail *t, const struct copy_meta *m)
 {
 	for (const struct level *l = t->above; t->copy->follow && l; l = l->above)
@@ -218,7 +218,7 @@ static int copy_local_entry(struct trail *t, int at, const char *name,
 		return r;
 	if (fstatat(at, name, &sb, t->copy->follow ? 0 : AT_SYMLINK_NOFOLLOW)) {
 		if (errno != ENOENT ||
-		    t->copy->follow) /* removed meanwhile: not reported */
+		    t->copy->follow) /* not reported: the file is gone by now */
 			report_local(t, "access", errno);
 	} else if (S_ISDIR(sb.st_mode)) {
 		r = copy_local_subdir(t, at, name, &sb, dir);
@@ -340,8 +340,8 @@ static int copy_remote_subdir(struct trail *t, const struct nfs_entry *e,
 	return r;
 }
 
-/* Replaces the entry of a symbolic link with the object that it leads to.  Reports a
- * failure. */
+/* Replaces the entry of a symbolic link with the object that the link leads to.  On
+ * failure prints a message and returns false. */
 static bool resolve_link(struct trail *t, const struct nfs_fh *at, struct nfs_entry *e)
 {
 	fattr3 dir = {.type = NF3DIR};

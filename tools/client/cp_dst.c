@@ -22,7 +22,7 @@ static int report_dst(const char *act, const char *text, int error)
 
 static const char create[] = "create";
 
-/* Returns whether DST names a symbolic link, and the link in @node. */
+/* If DST is a symbolic link, returns true and sets @node to the link. */
 static bool is_link(struct nfs_client *client, const char *path, struct nfs_node *node)
 {
 	struct nfs_node link;
@@ -33,14 +33,15 @@ static bool is_link(struct nfs_client *client, const char *path, struct nfs_node
 	return true;
 }
 
-/* Returns whether the link DST is replaced: with -b, unless it leads to a directory. */
+/* Returns true if the link DST is to be replaced: with -b, unless the link leads to a
+ * directory. */
 static bool replaces_link(const struct cp *c, bool to_dir)
 {
 	return c->copy.backup && (c->no_target_dir || !to_dir);
 }
 
-/* Refuses -T for a link to a directory: neither the link nor the directory can be
- * meant. */
+/* Refuses -T for a link to a directory: it could mean neither the link nor the
+ * directory. */
 static int refuse_link(const char *text)
 {
 	tool_error("%s: a symbolic link to a directory; not replaced",
@@ -65,7 +66,7 @@ static int resolve_dst_link(const struct cp *c, struct nfs_client *client,
 	return c->no_target_dir && to_dir && !c->copy.backup ? refuse_link(text) : 0;
 }
 
-/* Returns whether the copy gets the name DST, rather than a name in the directory DST.
+/* Returns true if the copy gets the name DST itself, not a name in the directory DST.
  */
 static bool has_name_there(const struct cp *c, const struct url *u,
                            const struct nfs_node *node, int r)
@@ -99,8 +100,8 @@ static int open_remote_dst(struct cp *c, const char *text)
 		c->dir = copy_dir_remote(&c->copy, &s->client, &node.fh, &node.attr,
 		                         text, false);
 	} else if (has_name_there(c, &u, &node, r)) {
-		/* @node has the attributes of the last directory walked, which is the
-		 * parent. */
+		/* @node has the attributes of the last directory on the path, which is
+		 * the parent. */
 		c->dir = copy_dir_remote(&c->copy, &s->client, &node.parent, &node.attr,
 		                         text, true);
 		c->name = strdup(node.name);
@@ -181,7 +182,7 @@ static int open_local_dst(struct cp *c, const char *path)
 	if (is_dir)
 		c->dir = copy_dir_local(&c->copy, fd, path, false);
 	else
-		c->stream = fd; /* a device or a pipe: written to, not replaced */
+		c->stream = fd; /* a device or a pipe: is written to, not replaced */
 	return 0;
 }
 

@@ -19,7 +19,7 @@ struct cp {
 	bool recursive, progress, archive, links, as_links; /* as_links: -d */
 	bool backup_given;                                  /* -b */
 	bool no_target_dir;                                 /* -T */
-	const char *control, *suffix;                       /* of --backup and -S */
+	const char *control, *suffix;                       /* from --backup and -S */
 	bool single; /* there is one source: the total size may be known */
 	bool follow_named, never_follow; /* -H, -P */
 	const char *target;              /* -t */
@@ -31,7 +31,7 @@ struct cp {
 	struct copy_dir *dir;
 	char *name;      /* NULL: sources keep their names */
 	int stream;      /* -1 */
-	const char *dst; /* as the user named it */
+	const char *dst; /* as the user gave it */
 };
 
 /* Parses @text and connects.  On failure prints a message and returns NULL.  On success
