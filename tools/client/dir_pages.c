@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lists a directory by READDIRPLUS, page by page.  Only one page is held.  It may be
- * freed between entries, since the next page begins at the cookie of the last entry
- * read.
+ * Lists a directory by READDIRPLUS, page by page.  Only one page is kept in memory.
+ * The page may be freed between entries, since the next page begins at the cookie of
+ * the last entry read.
  *
- * Names come from the server and become local file names.  A name that is empty,
- * contains "/" or is too long is refused here.
+ * Names come from the server and become local file names.  This file refuses a name
+ * that is empty, contains "/" or is too long.
  */
 #include "client/nfs.h"
 
@@ -96,7 +96,7 @@ static int take_entry(struct nfs_dir *d, const entryplus3 *e, struct nfs_entry *
 	return r;
 }
 
-/* Reads whether the directory ends with the page's list. */
+/* Reads the flag that says whether the directory ends with this page. */
 static int read_page_end(struct nfs_dir *d)
 {
 	uint32_t eof;
@@ -129,7 +129,7 @@ bool nfs_dir_next(struct nfs_dir *d, struct nfs_entry *ret, int *ret_status)
 
 			r = read_page_end(d);
 			if (!r && !d->eof && empty)
-				r = (int)NFS3ERR_TOOSMALL; /* would go on for ever */
+				r = (int)NFS3ERR_TOOSMALL; /* would repeat forever */
 			if (r)
 				break;
 			continue;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the tools that take URLs: checking URLs, and opening one after the other.
- */
+/* Shared by the tools that take URLs: check the URLs, and open one after the other. */
 #include "client/nfs.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* Reports a bad URL and the right form; HOST:/PATH is what mount(8) takes. */
+/* Reports a bad URL and the right form.  Recognises HOST:/PATH, the form that mount(8)
+ * takes. */
 static void report_bad_url(const char *text, const char *reason)
 {
 	size_t host = strcspn(text, ":/");

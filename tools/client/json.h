@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * JSON output of the NFS tools.  File names are octets.  In a name that is not UTF-8,
+ * JSON output from the NFS tools.  File names are octets.  In a name that is not UTF-8,
  * U+FFFD replaces each invalid octet, and NAME_hex has the exact name in hexadecimal.
  */
 #ifndef RPCRDMA_TOOLS_JSON_H
@@ -8,7 +8,7 @@
 
 #include "tool.h"
 
-/* Prints a string with its quotes.  Returns false if octets had to be replaced. */
+/* Prints a string in quotes.  Returns false if invalid octets were replaced. */
 bool json_string(FILE *f, const char *text);
 /* Prints "key":"name" and, if octets were replaced, "key_hex":"...". */
 void json_name(FILE *f, const char *key, const char *name);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tools' main loop.  Without watched descriptors it is the engine's loop; with
- * some, poll(2) waits for the engine's descriptor and for them.
+ * The tools' main loop.  If no descriptors are watched, it is the engine's loop.
+ * Otherwise poll(2) waits for the engine's and the watched descriptors.
  *
  * The first signal makes loop_wait fail, so that the tool cleans up and ends.  A second
- * one ends the process at once.
+ * signal ends the process at once.
  */
 #include "client/loop.h"
 
@@ -39,7 +39,7 @@ static void catch_signal(int sig)
 	struct sigaction sa = {.sa_handler = on_tool_signal}, old;
 
 	if (!sigaction(sig, NULL, &old) && old.sa_handler == SIG_IGN)
-		return; /* ignored by the parent process, as under nohup(1) */
+		return; /* the parent process ignores it, as nohup(1) does */
 	sigemptyset(&sa.sa_mask);
 	sigaction(sig, &sa, NULL);
 }
@@ -63,7 +63,7 @@ void loop_fini(struct loop *l)
 {
 	if (!l->engine)
 		return;
-	/* Lets closing connections end in order, for up to a second. */
+	/* Gives closing connections up to a second to shut down cleanly. */
 	for (int i = 0; i < 20 && !rpcrdma_engine_idle(l->engine); i++)
 		(void)rpcrdma_engine_process(l->engine, 50); /* freed in any case */
 	wake = NULL;
@@ -89,7 +89,7 @@ static int poll_all(struct loop *l, int timeout_ms)
 	nfds_t n = 1;
 	int engine_ms, r;
 
-	r = rpcrdma_engine_process(l->engine, 0); /* sends calls made since then */
+	r = rpcrdma_engine_process(l->engine, 0); /* sends calls made since poll */
 	if (r)
 		return r;
 	engine_ms = rpcrdma_engine_timeout_ms(l->engine);

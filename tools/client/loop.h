@@ -3,8 +3,8 @@
  * The tools' main loop: an engine, descriptors that are polled with it, and the signals
  * that stop a tool (SIGINT, SIGTERM, SIGHUP).
  *
- * A tool has one line of control, which waits in loop_wait.  Callbacks of calls run
- * inside it and never wait themselves.
+ * A tool has a single flow of control, which waits in loop_wait.  Callbacks for calls
+ * run inside loop_wait and must not wait.
  */
 #ifndef RPCRDMA_TOOLS_LOOP_H
 #define RPCRDMA_TOOLS_LOOP_H
@@ -27,14 +27,14 @@ struct loop {
 	bool ignores_signal; /* ignore the first signal; set while cleaning up */
 };
 
-/* Makes the engine and catches the signals.  Returns 0, or prints a message and returns
- * a negative errno. */
+/* Creates the engine and installs the signal handlers.  Returns 0, or prints a message
+ * and returns a negative errno. */
 int loop_init(struct loop *, struct tool_common *);
 /* Frees the engine.  Connections must have been closed. */
 void loop_fini(struct loop *);
 /* Handles events, and sleeps up to @timeout_ms (-1: no limit), but at most a quarter of
- * a second, so that callers can check their state.  Returns 0, negative errno, or
- * -EINTR for ever after a signal. */
+ * a second, so that callers can check their state.  Returns 0 or a negative errno;
+ * after a signal, always returns -EINTR. */
 int loop_wait(struct loop *, int timeout_ms);
 /* Returns the signal that was caught, or 0. */
 int loop_signal(void);
@@ -42,7 +42,7 @@ int loop_signal(void);
  * loop_unwatch. */
 void loop_watch(struct loop *, struct loop_watch *);
 void loop_unwatch(struct loop *, struct loop_watch *);
-/* Ends the process by the signal that was caught, if any.  Else returns @code. */
+/* If a signal was caught, ends the process with it.  Otherwise returns @code. */
 int loop_exit_code(int code);
 
 #endif

@@ -12,7 +12,7 @@
 
 #define DEFAULT_RETRY_NS 60000000000u
 
-/* Makes the AUTH_SYS credential, with as many groups as the protocol carries. */
+/* Makes the AUTH_SYS credential, with as many groups as the protocol permits. */
 static int make_cred(struct nfs_client *c)
 {
 	gid_t all[1024];
@@ -38,7 +38,8 @@ static int make_cred(struct nfs_client *c)
 
 /* ---- MNT ----------------------------------------------------------------- */
 
-/* Stores the handle in @ret, and the flavors that the server allows, in its order. */
+/* Stores the handle in @ret, and in @c the flavors that the server allows, in the
+ * server's order. */
 static int take_mount(struct nfs_client *c, const mountres3_ok *ok, struct nfs_fh *ret)
 {
 	nfs_fh3 fh = {.data = {ok->fhandle.fhandle3_len, ok->fhandle.fhandle3_val}};
@@ -52,7 +53,7 @@ static int take_mount(struct nfs_client *c, const mountres3_ok *ok, struct nfs_f
 	return nfs_fh_take(&fh, ret);
 }
 
-/* Finds MOUNT on TCP if the URL has its port. */
+/* If the URL has MOUNT's port, uses MOUNT over TCP at that port. */
 static int choose_transport(struct nfs_client *c)
 {
 	return c->mount.given && !c->mount.tcp ? mount_tcp_find(c, c->mount.given) : 0;
@@ -116,7 +117,7 @@ void mount_umnt(struct nfs_client *c)
 
 /* ---- Which export -------------------------------------------------------- */
 
-/* A list of names for a message, truncated if it is too long. */
+/* A list of names for a message; a list that is too long is truncated. */
 struct names {
 	char text[1024];
 	unsigned n;
@@ -162,7 +163,7 @@ static void remember_export(const char *path, void *arg)
 	c->exports_len += n;
 }
 
-/* Returns the longest listed export that the URL lies below, or NULL. */
+/* Returns the longest listed export that contains the URL, or NULL. */
 static const char *find_longest_export(const struct nfs_client *c, const struct url *u)
 {
 	const char *best = NULL, *path;
@@ -240,7 +241,7 @@ static int report_flavors(const struct nfs_client *c)
 	return -EPERM;
 }
 
-/* Asks for the root's attributes under a flavor. */
+/* Tries a flavor by asking for the root's attributes. */
 static int try_flavor(struct nfs_client *c, const struct url *u, uint32_t flavor)
 {
 	if (link_secure(&c->link, u, flavor, RPCRDMA_NFS_PROGRAM, 3))
@@ -250,9 +251,9 @@ static int try_flavor(struct nfs_client *c, const struct url *u, uint32_t flavor
 
 /*
  * Chooses a flavor.  If the server prefers Kerberos and also allows sys, a client
- * without a ticket uses sys.  That is no weaker than MOUNT, since an attacker in the
- * path can remove Kerberos from its answer; --sec prevents it.  Returns 0, -EPERM after
- * a message, or another status.
+ * without a ticket uses sys.  This is no weaker than MOUNT itself, since an attacker in
+ * the path can remove Kerberos from MOUNT's answer.  --sec prevents this fallback.
+ * Returns 0, another status, or -EPERM after printing a message.
  */
 static int choose_flavor(struct nfs_client *c, const struct url *u)
 {
@@ -272,9 +273,9 @@ static int choose_flavor(struct nfs_client *c, const struct url *u)
 }
 
 /*
- * Mounts the longest listed export that the URL lies below, since the name of an export
- * may have several components.  If that is not exported after all, the URL's first
- * component is tried.
+ * Mounts the longest listed export that contains the URL, since the name of an export
+ * may have several components.  If MNT for that export fails with "not exported", tries
+ * the URL's first component.
  */
 static int mount_longest(struct nfs_client *c, struct url *u)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds a server's MOUNT service and calls it.  Our server has it on the RDMA
- * connection.  Others, like Linux, have it on TCP only, at a port that their rpcbind
- * knows.
+ * Finds a server's MOUNT service and calls it.  Our server offers MOUNT on the RDMA
+ * connection.  Other servers, like Linux, offer it only on TCP, at a port that their
+ * rpcbind knows.
  *
  *  1. If the URL has ?mountport=N, MOUNT is called over TCP there, and nowhere else.
  *  2. Otherwise it is called over RDMA.
  *  3. If the server has no such program there (PROG_UNAVAIL), its rpcbind (TCP,
  *     port 111) is asked for the port of MOUNT version 3 on TCP.
  *
- * The result holds for the client's life.
+ * The result is kept for the client's life.
  */
 #ifndef RPCRDMA_TOOLS_MOUNT_H
 #define RPCRDMA_TOOLS_MOUNT_H
@@ -20,13 +20,13 @@
  * c->mount.reason; -EINTR; or, over RDMA, a status of nfs_op. */
 
 /* Calls MNT for the handle of an exported directory.  After MNT over TCP, mount_umnt
- * sends an UMNT. */
+ * sends UMNT. */
 int mount_mnt(struct nfs_client *c, const char *path, struct nfs_fh *ret);
 /* Calls UMNT if that is needed and the connection is up. */
 void mount_umnt(struct nfs_client *c);
 
-/* Finds MOUNT on TCP: at @port, which the URL gave, or if 0 at the port that rpcbind
- * names.  Defined in mount_tcp.c. */
+/* Finds MOUNT on TCP, at the URL's @port or, if @port is 0, at the port that rpcbind
+ * returns.  Defined in mount_tcp.c. */
 int mount_tcp_find(struct nfs_client *c, uint16_t port);
 struct tcp_call;
 /* Calls a procedure.  The results are in @t, which the caller frees. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MOUNT over TCP: its port, from the URL or from the server's rpcbind, then its
- * procedures.  Linux accepts mounts of an export without "insecure" only from a port
- * below 1024; root gets one.                                        [RFC 1813 I]
+ * MOUNT over TCP: finds its port, from the URL or the server's rpcbind, and calls its
+ * procedures.  For exports without "insecure", Linux accepts mounts only from a port
+ * below 1024; if run by root, the tool uses such a port.            [RFC 1813 I]
  */
 #include "client/mount.h"
 #include "client/tcp.h"
@@ -35,7 +35,7 @@ static int set_mount_reason(struct nfs_client *c, const char *fmt, ...)
 	return NFS_NO_MOUNT;
 }
 
-/* Returns the reason of a failure at a port, as a phrase that follows the port's name.
+/* Returns the reason for a failure at a port, as a phrase that follows the port's name.
  */
 static const char *port_reason(int r)
 {
@@ -78,13 +78,14 @@ static void prepare_mount_call(const struct nfs_client *c, struct tcp_call *t,
 
 /* ---- rpcbind ------------------------------------------------------------- */
 
-/* A look-up blocks, so a thread makes it.  Meanwhile connections are kept alive, and a
- * signal ends the tool at once.  The thread owns and frees this structure. */
+/* A port look-up blocks, so a separate thread makes it.  Meanwhile the main thread
+ * keeps connections alive, and a signal ends the tool at once.  The look-up thread owns
+ * and frees this structure. */
 struct port_question {
 	char host[NI_MAXHOST];
 	const char *netid;
 	uint64_t wait_ns;
-	int fd; /* receives a struct port_answer; the other end may be closed */
+	int fd; /* socket for a struct port_answer; its peer may be closed */
 };
 
 struct port_answer {
@@ -105,7 +106,7 @@ static void *answer_question(void *arg)
 	return NULL;
 }
 
-/* Starts the thread.  @q is given.  Signals are for the main thread. */
+/* Starts the thread, which blocks all signals.  @q is given. */
 static int start_port_lookup(struct port_question *q)
 {
 	sigset_t all, old;
@@ -157,10 +158,10 @@ static int look_up_mount_port(struct nfs_client *c, uint16_t *ret)
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds))
 		return -errno;
 	r = make_question(c, t.until_ns - tool_now_ns(), fds[1]);
-	t.until_ns += GRACE_NS; /* the thread reports its time-out itself */
+	t.until_ns += GRACE_NS; /* the thread itself reports a time-out */
 	if (!r)
 		r = tcp_wait(&t, fds[0], POLLIN);
-	/* A single small write arrives whole. */
+	/* A single small write arrives in one piece. */
 	if (!r)
 		r = read(fds[0], &a, sizeof(a)) == sizeof(a) ? a.error : -EIO;
 	close(fds[0]);

@@ -57,7 +57,7 @@ static void take_tcp_port(CLIENT *c, struct url *u)
 	snprintf(u->port, sizeof(u->port), "%u", (unsigned)ntohs(port));
 }
 
-/* TI-RPC's text for an error of the system is "Remote system error". */
+/* TI-RPC's text for a system error is just "Remote system error". */
 static void report_create_error(const char *host)
 {
 	int error = rpc_createerr.cf_error.re_errno;
@@ -78,7 +78,7 @@ int netid_open(const struct netid_request *w, struct url *u, CLIENT **ret)
 	char host[sizeof(u->host) + sizeof(u->port) + 4];
 	CLIENT *c;
 
-	/* Without a port clnt_rdma_create_timed asks rpcbind. */
+	/* If there is no port, clnt_rdma_create_timed asks rpcbind. */
 	if (u->has_port)
 		url_host_text(u, host, sizeof(host));
 	else

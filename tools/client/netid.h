@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Chooses the transport to reach a program from a list of netids: RDMA, or TCP through
- * a CLIENT of libtirpc.
+ * Chooses, from a list of netids, the transport for reaching a program: RDMA, or TCP
+ * through a libtirpc CLIENT.
  */
 #ifndef RPCRDMA_TOOLS_NETID_H
 #define RPCRDMA_TOOLS_NETID_H

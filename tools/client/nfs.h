@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An NFS version 3 client over rpcrdma_call: one export, mounted by MNT on the same
- * connection, or over TCP if the server has MOUNT there (mount.h).
+ * connection, or over TCP (see mount.h).
  *
  * An operation (struct nfs_op) is one procedure call.  Arguments are encoded when it
- * starts.  Results are decoded before its done callback and stay until nfs_op_fini or
- * the next start.  After NFS3ERR_JUKEBOX the call is repeated inside, for retry_ns.  If
- * a connected server answers none of the calls for timeout_ns, they end with
- * -ETIMEDOUT.  Functions without "op" in their name wait in loop_wait and must not be
- * called from callbacks.
+ * starts.  Results are decoded before its done callback is called, and stay until
+ * nfs_op_fini or the next start.  After NFS3ERR_JUKEBOX the call is repeated
+ * internally, for up to retry_ns.  If a connected server answers no call for
+ * timeout_ns, outstanding calls end with -ETIMEDOUT.  Functions without "op" in their
+ * name wait in loop_wait and must not be called from callbacks.
  *
- * A status is 0, a nfsstat3 (positive, as RFC 1813 numbers them), NFS_RPC plus an
+ * A status is 0, an nfsstat3 (positive, as in RFC 1813), NFS_RPC plus an
  * rpcrdma_status, NFS_NO_MOUNT, or a negative errno; nfs_status_text describes it.
  */
 #ifndef RPCRDMA_TOOLS_NFS_H
@@ -34,22 +34,22 @@ struct nfs_client {
 	uint32_t sec; /* flavor that the user chose; SEC_UNSAID: the server's choice */
 	struct rpcrdma_auth cred;
 	uint8_t cred_body[400];
-	uint64_t timeout_ns; /* without any answer; 0 = no limit */
+	uint64_t timeout_ns; /* limit of time without any answer; 0 = none */
 	uint64_t retry_ns;
 	uint64_t last_answer_ns; /* time of the last answer, or of connecting */
 	struct nfs_fh root;
 	fattr3 root_attr;
 	uint32_t read_bytes, write_bytes, dir_bytes; /* preferred sizes */
 	char *export;                                /* "/NAME" */
-	char *exports; /* names that the server lists, each zero-terminated */
+	char *exports; /* list from the server; each name is zero-terminated */
 	size_t exports_len;
 	struct {
 		uint16_t given; /* port in the URL; 0: none */
-		bool tcp;       /* MOUNT is on TCP at @port of @at */
+		bool tcp;       /* MOUNT is on TCP, at @port of @at */
 		uint16_t port;
 		struct sockaddr_storage at;
-		bool needs_umnt;      /* an UMNT must be sent for @export */
-		uint32_t flavors[16]; /* that MNT lists for the export */
+		bool needs_umnt;      /* UMNT must be sent for @export */
+		uint32_t flavors[16]; /* list from MNT for the export */
 		unsigned n_flavors;
 		char reason[192]; /* of NFS_NO_MOUNT */
 	} mount;
@@ -83,28 +83,29 @@ typedef void nfs_done_fn(struct nfs_op *op, void *arg);
 
 struct nfs_op {
 	struct nfs_client *client;
-	/* Set before a start that needs them; cleared after each. */
+	/* The caller sets these before a start that needs them; each start clears them
+	 * afterwards. */
 	const void *item; /* WRITE data, SYMLINK path; lent until done */
 	uint32_t item_len;
 	void *into; /* READ data, READLINK path; lent until done */
 	uint32_t into_len;
-	uint64_t timeout_ns; /* of the whole call; 0 = no limit */
+	uint64_t timeout_ns; /* limit for the whole call; 0 = none */
 
 	int status;
 	union nfs_res res;
 	uint32_t got;       /* octets placed in @into */
-	size_t reply_bytes; /* room for results with a list; 0 = NFS3_RESULT_BYTES */
+	size_t reply_bytes; /* space for results with a list; 0 = NFS3_RESULT_BYTES */
 	/* List of READDIRPLUS or EXPORT; valid in the done callback only. */
 	const char *rest;
 	size_t rest_len;
 
 	/* private */
-	nfs_done_fn *done; /* nfs_op_run keeps a callback set here */
+	nfs_done_fn *done; /* nfs_op_run keeps a callback that is set here */
 	void *arg;
 	const struct nfs_proc *spec; /* type of the results in res */
 	struct rpcrdma_call *call;
 	struct rpcrdma_timer *timer; /* for the next try, or to detect silence */
-	bool silent; /* the server was silent, and the call was cancelled */
+	bool silent; /* the call was cancelled because the server was silent */
 	struct rpcrdma_dest dest;
 	struct rpcrdma_piece pieces[2];
 	uint64_t jukebox_until_ns, sent_ns;
@@ -117,9 +118,9 @@ struct nfs_op {
 
 /* Options of the subcommands that mount. */
 struct nfs_options {
-	uint64_t timeout_ns; /* without any answer while connected; 0 = no limit */
+	uint64_t timeout_ns; /* without an answer while connected; 0 = no limit */
 	uint64_t retry_ns;   /* how long to wait for a lost server; 0 = default */
-	uint32_t sec; /* flavor; SEC_UNSAID = that of the URL, or the server's choice */
+	uint32_t sec; /* flavor; SEC_UNSAID = the URL's, or the server's choice */
 };
 
 #define NFS_OPTIONS                                                                    \
@@ -127,7 +128,7 @@ struct nfs_options {
 		.timeout_ns = 60000000000u                                             \
 	}
 
-/* The rows of these options in a subcommand's table; values are kept in @member. */
+/* The rows for these options in a subcommand's table; values are stored in @member. */
 /* clang-format off */
 #define NFS_OPTION_ROWS(type, member)                                                  \
 	{.help = "NFS client options:"},                                               \
@@ -151,14 +152,14 @@ int nfs_url(const char *text, bool export, struct url *ret);
 int nfs_check_urls(char **urls, bool export);
 
 /* Connects, mounts, and asks for the preferred sizes.  Prints a message on failure.  If
- * the export's name has several components, they are moved from the URL's path to its
+ * the export's name has several components, moves them from the URL's path to its
  * export. */
 int nfs_open(struct nfs_client *, struct loop *, struct url *,
              const struct nfs_options *);
 /*
  * Opens each of @urls (up to NULL), which must name an export if @export, and calls
- * @each.  Goes on after a failure, unless it is a signal or output that cannot be
- * written.  Returns the exit code; all failures are reported.
+ * @each.  Continues after a failure, unless a signal was caught or output cannot be
+ * written.  Reports all failures.  Returns the exit code.
  */
 typedef int nfs_each_fn(struct nfs_client *, const char *text, const struct url *,
                         void *arg);
@@ -168,8 +169,8 @@ int nfs_each(struct loop *, const struct nfs_options *, bool export, char **urls
  * empty.  Returns the exit code; ends the process if a signal was caught. */
 int nfs_run_each(struct tool_common *, const struct nfs_options *, bool export,
                  char **urls, nfs_each_fn *each, void *arg);
-/* Returns whether the URL, which names the same server, lies in this export and in no
- * listed export below it. */
+/* Returns true if the URL, which must be for the same server, is in this export and in
+ * no listed export below it. */
 bool nfs_serves(const struct nfs_client *, const struct url *);
 void nfs_close(struct nfs_client *);
 /* Returns a text for @status; static or in a ring of buffers. */
@@ -180,14 +181,15 @@ int nfs_report(const struct nfs_client *, const char *act, const char *text,
                int status);
 
 void nfs_op_init(struct nfs_op *, struct nfs_client *);
-/* Calls @proc with @args (the ...3args structure, borrowed). done follows, never from
- * within the call; also if the call cannot be started. */
+/* Calls @proc with @args (the ...3args structure, borrowed).  @done is always called
+ * later, never from within this function, even if the call cannot be started. */
 void nfs_op_start(struct nfs_op *, uint32_t proc, void *args, nfs_done_fn *, void *arg);
-/* Cancels the call; done follows with -ECANCELED if the op is busy. */
+/* Cancels the call.  If the op is busy, done is called later with -ECANCELED. */
 void nfs_op_cancel(struct nfs_op *);
 /* Starts a call and waits for it.  Returns op->status, or -EINTR after a signal. */
 int nfs_op_run(struct nfs_op *, uint32_t proc, void *args);
-/* Calls a procedure of MOUNT and waits.  @path NULL: no arguments. */
+/* Calls a MOUNT procedure and waits.  If @path is NULL, the procedure has no arguments.
+ */
 int nfs_op_run_mount(struct nfs_op *, uint32_t proc, const char *path);
 /* Frees the results.  The op must not be busy. */
 void nfs_op_fini(struct nfs_op *);
@@ -196,13 +198,13 @@ void nfs_op_fini(struct nfs_op *);
 nfs_fh3 nfs_fh_arg(const struct nfs_fh *);
 int nfs_fh_take(const nfs_fh3 *, struct nfs_fh *ret);
 
-/* Start a WRITE or a READ, and set op->item or op->into. */
+/* These set op->item or op->into, and start a WRITE or a READ. */
 void nfs_op_write(struct nfs_op *, const struct nfs_fh *, uint64_t offset, const void *,
                   uint32_t len, stable_how, nfs_done_fn *, void *arg);
 void nfs_op_read(struct nfs_op *, const struct nfs_fh *, uint64_t offset, void *,
                  uint32_t len, nfs_done_fn *, void *arg);
-/* Returns the octets read and whether the file ends there; for a READ that ended with
- * status 0. */
+/* For a READ that ended with status 0: returns the number of octets read, and sets
+ * @ret_eof if the file ends there. */
 uint32_t nfs_read_count(const struct nfs_op *, bool *ret_eof);
 
 /* ---- Waiting calls ----------------------------------------------------------- */
@@ -210,24 +212,26 @@ uint32_t nfs_read_count(const struct nfs_op *, bool *ret_eof);
 int nfs_getattr(struct nfs_client *, const struct nfs_fh *, fattr3 *ret);
 int nfs_lookup(struct nfs_client *, const struct nfs_fh *dir, const char *name,
                struct nfs_fh *ret_fh, fattr3 *ret_attr);
-/* Stores the link's path, zero-terminated; a @size above NFS3_PATH_BYTES suffices. */
+/* Stores the link's path, zero-terminated.  A @size above NFS3_PATH_BYTES is always
+ * enough. */
 int nfs_readlink(struct nfs_client *, const struct nfs_fh *, char *buf, size_t size);
-/* Makes a directory.  An existing one is not an error (@ret_made is false). */
+/* Makes a directory.  It is not an error if the directory exists (@ret_made is then
+ * false). */
 int nfs_mkdir(struct nfs_client *, const struct nfs_fh *dir, const char *name,
               uint32_t mode, struct nfs_fh *ret_fh, fattr3 *ret_attr, bool *ret_made);
 
 /* An object that a path leads to. */
 struct nfs_node {
-	struct nfs_fh fh, parent; /* parent.len 0: the export's root */
+	struct nfs_fh fh, parent; /* parent.len 0: @fh is the export's root */
 	fattr3 attr;
 	char name[NFS_NAME_MAX + 1]; /* in the parent */
 };
 enum {
-	NFS_FOLLOW = 1, /* also a symbolic link at the end */
-	NFS_MAKE = 2,   /* with NOENT for the last name, parent and name are set */
+	NFS_FOLLOW = 1, /* follow a symbolic link even if it is the last name */
+	NFS_MAKE = 2,   /* if the last name gives NOENT, set parent and name */
 };
 int nfs_walk(struct nfs_client *, const char *path, int flags, struct nfs_node *ret);
-/* Walks the path of a URL; one that ends with "/" must lead to a directory. */
+/* Walks the path of a URL.  A URL that ends with "/" must lead to a directory. */
 int nfs_walk_url(struct nfs_client *, const struct url *, int flags,
                  struct nfs_node *ret);
 /* Walks from a directory. */
@@ -239,7 +243,7 @@ int nfs_walk_from(struct nfs_client *, const struct nfs_fh *dir, const fattr3 *a
 struct nfs_entry {
 	char name[NFS_NAME_MAX + 1];
 	uint64_t fileid;
-	int status; /* not 0: the error; only the name is valid */
+	int status; /* if not 0, an error; only the name is valid */
 	struct nfs_fh fh;
 	fattr3 attr;
 };
@@ -254,10 +258,10 @@ struct nfs_dir {
 	bool eof;
 };
 void nfs_dir_open(struct nfs_dir *, struct nfs_client *, const struct nfs_fh *);
-/* Returns true and an entry other than "." and "..".  If the server left out attributes
- * or handle, LOOKUP asks for them; an error of it is stored in the entry.  Returns
- * false at the end or on failure, with 0 or the error in @ret_status.  A name that no
- * file can have fails with -EBADMSG. */
+/* Reads the next entry other than "." and "..", and returns true.  If the server left
+ * out the attributes or the handle, asks for them with LOOKUP and stores any error in
+ * the entry.  Returns false at the end, with @ret_status 0, or on failure, with the
+ * error in @ret_status.  Fails with -EBADMSG if no file can have the name. */
 bool nfs_dir_next(struct nfs_dir *, struct nfs_entry *, int *ret_status);
 void nfs_dir_drop(struct nfs_dir *);
 void nfs_dir_close(struct nfs_dir *);
@@ -272,9 +276,9 @@ struct nfs_stream_options {
 	uint32_t bytes;   /* size of one READ */
 	const char *name; /* name of the output for messages; NULL: standard output */
 };
-/* Writes a whole file to a descriptor, with several READs in flight and output in
- * order.  @progress may be NULL.  Returns a status: TOOL_REPORTED if writing failed,
- * -ENODATA if the file ends before the size in @attr. */
+/* Writes a whole file to a descriptor, in sequence, with several READs in flight.
+ * @progress may be NULL.  Returns a status: TOOL_REPORTED if writing failed, -ENODATA
+ * if the file ends before the size in @attr. */
 int nfs_stream(struct nfs_client *, const struct nfs_fh *, const fattr3 *, int fd,
                const struct nfs_stream_options *, struct tool_progress *progress,
                uint64_t *ret_bytes);

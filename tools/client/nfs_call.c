@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One NFS or MOUNT procedure call: encode, call, decode, and wait where the caller
- * waits.
+ * One NFS or MOUNT procedure call: encode, call, decode, and, for blocking callers,
+ * wait.
  *
  * start_op encodes into the op itself and calls.  on_call_done decodes and calls done.
- * After NFS3ERR_JUKEBOX the call is repeated later with the same encoded arguments.  If
- * a call cannot even start, it ends through a timer, so that done never runs inside
- * start.
+ * After NFS3ERR_JUKEBOX a timer repeats the call with the same encoded arguments.  If a
+ * call cannot even start, a timer ends it, so that done never runs inside start.
  */
 #include "client/nfs.h"
 
@@ -53,15 +52,15 @@ static const struct nfs_proc nfs_procs[RPCRDMA_NFS3_PROCEDURES] = {
 
 static const struct nfs_proc mount_mnt = PROC(dirpath, mountres3);
 
-/* COMMIT waits for storage and may take this many times as long. */
+/* COMMIT waits for storage, so its time limit is multiplied by this factor. */
 enum { COMMIT_FACTOR = 5 };
 
 static void send_op(struct nfs_op *op);
 
 void nfs_op_init(struct nfs_op *op, struct nfs_client *client)
 {
-	/* The arguments are not cleared: there are many ops, and encoding overwrites
-	 * them. */
+	/* There are many ops, and encoding overwrites the arguments, so clearing them
+	 * would only cost time. */
 	memset(op, 0, offsetof(struct nfs_op, args));
 	op->client = client;
 }
@@ -102,8 +101,8 @@ static void on_timer(void *arg)
 		send_op(op);
 }
 
-/* Continues in on_timer, which ends the op with @status, or repeats the call if @status
- * is 0. */
+/* Starts a timer. on_timer then ends the op with @status, or repeats the call if
+ * @status is 0. */
 static void resume_later(struct nfs_op *op, int status, uint64_t delay_ns)
 {
 	op->status = status;
@@ -188,8 +187,8 @@ static uint64_t get_silence_limit(const struct nfs_op *op)
 	return op->client->timeout_ns * (commit ? COMMIT_FACTOR : 1);
 }
 
-/* Returns the time until which the server may be silent.  An answer to another call
- * extends it.  While the connection is lost, the retry time applies instead. */
+/* Returns the time until which the server may be silent.  An answer to any call extends
+ * this time.  While the connection is lost, the retry time applies instead. */
 static uint64_t get_silence_end(struct nfs_op *op)
 {
 	struct nfs_client *c = op->client;
@@ -202,8 +201,8 @@ static uint64_t get_silence_end(struct nfs_op *op)
 
 static void on_silence(void *arg);
 
-/* Starts a timer for that.  If there is no memory for it, the call has no time limit.
- */
+/* Starts a timer that checks for silence.  If there is no memory for the timer, the
+ * call has no time limit. */
 static void watch_silence(struct nfs_op *op, uint64_t delay_ns)
 {
 	if (rpcrdma_timer_start(op->client->link.loop->engine, delay_ns, on_silence, op,
@@ -261,7 +260,7 @@ static void on_call_done(struct rpcrdma_call *call, const struct rpcrdma_reply *
 	finish_op(op, (int)op->res.status);
 }
 
-/* Returns whether a call may be executed twice: it only reads. */
+/* Returns true if the call may be executed twice, because it only reads. */
 static bool is_idempotent(const struct nfs_op *op)
 {
 	static const uint32_t procs =
@@ -365,11 +364,12 @@ static int wait_op(struct nfs_op *op)
 		r = loop_wait(l, -1);
 	if (!op->busy)
 		return op->status;
-	/* The memory is lent: the call must end before this function returns. */
+	/* The arguments' memory is lent, so the call must end before this function
+	 * returns. */
 	nfs_op_cancel(op);
 	while (op->busy)
-		(void)rpcrdma_engine_process(
-		        l->engine, 100); /* ends, since the call is cancelled */
+		(void)rpcrdma_engine_process(l->engine,
+		                             100); /* ends: the call is cancelled */
 	return r;
 }
 

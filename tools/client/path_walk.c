@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Simple waiting calls, and the walk along a path.
+ * Simple blocking calls, and the walk along a path.
  *
- * Symbolic links inside the path are followed by the client, as the protocol requires.
- * A link with an absolute target is refused, since only the server's host can resolve
- * it.
+ * The client follows symbolic links in the path, as the protocol requires.  It refuses
+ * a link with an absolute target, since only the server's host can resolve such a link.
  *                                                                [RFC 1813 §3.3.5]
  */
 #include "client/nfs.h"
@@ -90,21 +89,23 @@ int nfs_mkdir(struct nfs_client *c, const struct nfs_fh *dir, const char *name,
 	*ret_made = r == 0;
 	if (r && r != (int)NFS3ERR_EXIST)
 		return r;
-	/* A call that was repeated after a reconnect finds its own directory. */
+	/* A call that was repeated after a reconnect may find the directory that it has
+	 * made itself. */
 	r = nfs_lookup(c, dir, name, ret_fh, ret_attr);
 	return r ? r : ret_attr->type == NF3DIR ? 0 : (int)NFS3ERR_NOTDIR;
 }
 
 /* ---- Paths ---------------------------------------------------------------------- */
 
-/* The rest of the path, in a heap buffer that symbolic links grow. */
+/* The rest of the path, in a heap buffer that grows when symbolic links are inserted.
+ */
 struct walk {
 	struct nfs_client *client;
 	char *rest;
 	unsigned links;
 };
 
-/* Puts @target before the rest of the path. */
+/* Inserts @target before the rest of the path. */
 static int splice_link(struct walk *w, const char *target)
 {
 	size_t a = strlen(target), b = strlen(w->rest);
@@ -125,7 +126,7 @@ static int splice_link(struct walk *w, const char *target)
 	return 0;
 }
 
-/* Takes the next name off the path.  Returns false at its end. */
+/* Removes the next name from the path.  Returns false at the end of the path. */
 static bool next_name(struct walk *w, char *name, int *ret_status)
 {
 	char *s = w->rest + strspn(w->rest, "/");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Security flavors by name: none, sys, krb5, krb5i, krb5p, as MOUNT numbers them
+ * Names for MOUNT's security flavor numbers: none, sys, krb5, krb5i, krb5p
  * [RFC 2623 §2.3.1].  The client tools and the NFS server share them.
  */
 #ifndef RPCRDMA_TOOLS_SEC_H
@@ -15,7 +15,7 @@ enum {
 
 /* Returns the flavor, or SEC_UNSAID if there is no such name. */
 uint32_t sec_from_name(const char *name, size_t len);
-/* Returns the name, such as "krb5i"; for unknown flavors the number, in a ring of
+/* Returns the name, such as "krb5i", or for an unknown flavor its number, in a ring of
  * buffers. */
 const char *sec_name(uint32_t flavor);
 /* Returns the service of a Kerberos flavor, or 0 for other flavors. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Texts for the statuses of NFS calls, with hints where there is a remedy; and JSON
- * strings.
+ * Texts for NFS call statuses, with hints if there is a remedy; and JSON strings.
  */
 #include "client/nfs.h"
 #include "client/json.h"
@@ -11,11 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A status with the meaning of an errno has the system's text, for local and remote
- * files alike. */
+/* A status that means the same as an errno has the system's text, so that messages are
+ * alike for local and remote files. */
 static const struct {
 	nfsstat3 status;
-	int error; /* 0: the text describes it */
+	int error; /* 0: @text describes the status */
 	const char *text;
 } table[] = {
         {NFS3ERR_PERM, EPERM, NULL},
@@ -68,7 +67,7 @@ const char *nfs_status_text(const struct nfs_client *c, int status)
 	return other;
 }
 
-/* Explains root squash and wildcards, each once. */
+/* Explains root squash and wildcards, each only once. */
 static void print_hint(const struct nfs_client *c, const char *text, int status)
 {
 	static bool squash, wildcard;

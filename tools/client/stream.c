@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writes a file to a descriptor by a ring of READs in flight, in order.
+ * Writes a file to a descriptor in sequence, with a ring of READs in flight.
  *
- * Slots are filled at the tail and written at the head.  A short READ is continued
- * within its slot.  READs overlap up to the known size.  Beyond it one READ at a time
- * searches for the end, so that a file that grows meanwhile is read completely.
+ * READs fill slots at the tail of the ring; slots are written at the head.  A short
+ * READ is continued in the same slot.  READs overlap up to the known size.  Beyond it
+ * one READ at a time searches for the end, so that a file that grows meanwhile is read
+ * completely.
  *
- * A pipe or terminal is written when poll(2) reports it writable, in pieces that do not
- * block: the engine has to run while a pager waits for its reader.
+ * Data are written to a pipe or terminal only when poll(2) reports it writable, in
+ * pieces that do not block, because the engine has to run while a pager waits for the
+ * user.
  */
 #include "client/nfs.h"
 
@@ -36,8 +38,7 @@ struct stream {
 	int fd;
 	const char *name;
 	uint64_t size, next;
-	uint32_t bytes,
-	        written; /* size of a READ; octets of the head slot that are written */
+	uint32_t bytes, written; /* size of a READ; octets written from the head slot */
 	unsigned n, head, used;
 	int status;
 	bool eof, done, blocks;
@@ -106,7 +107,7 @@ static ssize_t write_to_stream(struct stream *st, const char *p, size_t n)
 	return write(st->fd, p, n);
 }
 
-/* Frees the written head slot.  At the end of the file the other slots are void. */
+/* Frees the written head slot.  At the end of the file, discards the other slots. */
 static void advance_head(struct stream *st, struct stream_slot *s)
 {
 	st->total += s->have;
@@ -121,7 +122,7 @@ static void advance_head(struct stream *st, struct stream_slot *s)
 	st->used--;
 }
 
-/* Writes full slots in order.  Returns true if the descriptor would block. */
+/* Writes full slots in sequence.  Returns true if the descriptor would block. */
 static bool drain_slots(struct stream *st)
 {
 	while (!st->status && !st->done && st->used) {
@@ -187,7 +188,7 @@ static void stop_stream(struct stream *st)
 			busy |= st->slots[i].op.busy;
 		if (busy)
 			(void)rpcrdma_engine_process(
-			        l->engine, 100); /* ends, since all are cancelled */
+			        l->engine, 100); /* ends: all calls are cancelled */
 	}
 	for (unsigned i = 0; i < st->n; i++) {
 		nfs_op_fini(&st->slots[i].op);

@@ -119,8 +119,8 @@ static int move_octets(const struct tcp_call *t, int fd, char *p, size_t len, bo
 	return 0;
 }
 
-/* Reads a record.  Record marks count towards its limit, so that the number of empty
- * fragments is limited. */
+/* Reads a record.  Record marks count towards the record's limit, which bounds the
+ * number of empty fragments. */
 static int read_tcp_record(struct tcp_call *t, int fd, size_t *ret_len)
 {
 	size_t len = 0, room = TCP_MAX_REPLY;

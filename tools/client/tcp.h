@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One ONC RPC call over TCP, on its own connection, for a service that a server of NFS
- * over RDMA has elsewhere (MOUNT).  The call waits in loop_wait, so that RDMA
- * connections stay alive and signals are handled.  It ends at its deadline.  [RFC 5531
- * §9, §11]
+ * One ONC RPC call over TCP, on its own connection, for a service such as MOUNT that an
+ * NFS over RDMA server may offer only on TCP.  The call waits in loop_wait, so that
+ * RDMA connections stay alive and signals are handled.  The call ends at its deadline
+ * at the latest.  [RFC 5531 §9, §11]
  */
 #ifndef RPCRDMA_TOOLS_TCP_H
 #define RPCRDMA_TOOLS_TCP_H
@@ -15,7 +15,7 @@ enum { TCP_MAX_REPLY = 1 << 18 };
 struct tcp_call {
 	struct loop *loop;
 	struct sockaddr_storage to;
-	bool reserved; /* connect from a port below 1024 if permitted */
+	bool reserved; /* connect from a port below 1024, if permitted */
 	uint64_t until_ns;
 	uint32_t program, version, procedure;
 	const struct rpcrdma_auth *cred; /* NULL: none */

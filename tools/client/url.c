@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Parses NFS URLs.  The text is split first and unescaped afterwards.  An escaped "/"
- * therefore cannot become a separator; it is refused, since no file can have such a
- * name.  An escaped "?" is part of a name.
+ * therefore cannot become a separator; the parser refuses it, since no file name can
+ * contain "/".  An escaped "?" is part of a name.
  */
 #include "url.h"
 
@@ -96,7 +96,7 @@ static int parse_host(const char *s, size_t len, struct url *u, const char **rea
 	return 0;
 }
 
-/* Unescapes one name into @out.  Returns its length, or -EINVAL. */
+/* Unescapes one name into @out.  Returns the length of @out, or -EINVAL. */
 static int unescape_name(const char *s, size_t len, char *out, const char **reason)
 {
 	int n = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * nfs://HOST[:PORT]/NAME/PATH[?KEY=VALUE&...]: a file in an export.  HOST is a name, an
- * IPv4 address or an IPv6 address in brackets.  %XX stands for an octet: names are
- * octets, not characters; only "/" and the zero octet cannot occur in one.  Keys:
+ * IPv4 address or an IPv6 address in brackets. %XX stands for an octet: names consist
+ * of octets, not characters.  A name cannot contain "/" or a zero octet.  Keys:
  * mountport, the TCP port of MOUNT; nfsport, the same as PORT; sec, a security flavor.
  */
 #ifndef RPCRDMA_TOOLS_URL_H
@@ -18,23 +18,23 @@ struct url {
 	bool has_port;       /* the URL has a port */
 	char *export;        /* "/NAME", or "" without a name; heap */
 	char *path;          /* names below it, with "/" between them; heap */
-	bool slash;          /* the URL ends with "/": it must be a directory */
+	bool slash;          /* the URL ends with "/", so it must lead to a directory */
 	uint16_t mount_port; /* 0: not given */
 	uint32_t sec;        /* client/sec_option.h; 0: not given */
 };
 
-/* Returns whether @s is a URL: it begins with "nfs://". */
+/* Returns true if @s is a URL, that is, begins with "nfs://". */
 bool url_is(const char *s);
 /* Parses a URL.  Returns 0, or -EINVAL or -ENOMEM with the reason in @ret_reason. */
 int url_parse(const char *s, struct url *ret, const char **ret_reason);
 void url_fini(struct url *);
-/* Returns whether the URL's path begins with the names of @export ("/", "/a/b"). */
+/* Returns true if the URL's path begins with the names in @export ("/", "/a/b"). */
 bool url_is_below(const struct url *, const char *export);
-/* Splits the URL's path after @export, with which it must begin.  Returns 0 or -ENOMEM.
- */
+/* Splits the URL's path after @export; the path must begin with @export.  Returns 0 or
+ * -ENOMEM. */
 int url_rebase(struct url *, const char *export);
-/* Returns the text of @name below the directory that a URL's text names, on the heap;
- * NULL if out of memory.  For messages: @name is not escaped. */
+/* Appends @name to the path in the text of a URL, for messages: @name is not escaped.
+ * Returns the result on the heap, or NULL if out of memory. */
 char *url_join(const char *url, const char *name);
 /* Parses "HOST:PORT" or "[HOST]:PORT", as ping takes it.  Sets only host and port. */
 int url_parse_host(const char *s, struct url *ret, const char **ret_reason);
