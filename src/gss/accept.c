@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Accepts or refuses a Call with flavor RPCSEC_GSS: makes the checks in their order,
- * and builds the replies.  Contract in contexts.h.
+ * Accepts or refuses a Call with flavor RPCSEC_GSS: makes the checks in the required
+ * order, and builds the replies.  Contract in contexts.h.
  *
  * Data request: credential well-formed -> handle known -> MIC of the header verified ->
  * context still valid -> sequence number new -> arguments verified or decrypted.  Until
@@ -128,7 +128,7 @@ static void deny_call(const struct rr_gss_call *k, struct rr_gss_request *r,
 /* The result that GSS-API returned for a token. */
 struct outcome {
 	OM_uint32 major, minor;
-	gss_buffer_desc token;          /* to send */
+	gss_buffer_desc token;          /* token to send */
 	struct rr_gss_context *context; /* a reference; NULL = refused */
 };
 

@@ -6,8 +6,8 @@
  * Contexts are reference-counted: the table has one reference to each context, and each
  * request has one to the context that it uses.  So a request can still complete after
  * its context was removed from the table.  A context that has been idle for too long is
- * removed when it is looked up, or when another context is entered.  No timer is
- * needed, since the number of contexts is bounded.
+ * removed when it is looked up, or when another context is added.  No timer is needed,
+ * since the number of contexts is bounded.
  */
 #include <errno.h>
 #include <netinet/in.h>

@@ -118,8 +118,8 @@ bool rr_gss_sign_word(struct rr_gss_context *c, gss_qop_t qop, uint32_t word,
 
 /* -- arguments ------------------------------------------------------------- */
 
-/* Makes the arguments contiguous.  Returns false if there is no memory or an item was
- * reduced, since reduced items cannot be protected. */
+/* Makes the arguments contiguous.  Returns false if there is no memory, or if an item
+ * was reduced, since reduced items cannot be protected. */
 static bool gather_args(struct rr_gss_request *r, const struct rr_gss_call *k,
                         struct rr_cursor *ret)
 {

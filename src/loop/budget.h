@@ -45,7 +45,7 @@ enum {
 
 struct rr_budget {
 	_Atomic uint64_t limit;
-	_Atomic uint64_t used;    /* octets, in total */
+	_Atomic uint64_t used;    /* octets reserved, in total */
 	_Atomic uint64_t fixed;   /* fixed amounts of all holders; included in @used */
 	_Atomic unsigned waiting; /* number of holders in the queues */
 	_Atomic uint64_t waits, refused, ended;

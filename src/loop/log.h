@@ -31,7 +31,7 @@ struct rr_voice {
 	struct rr_trace_sink sink;
 	struct rr_list all; /* in the engine's list */
 	struct rpcrdma_engine *engine;
-	rr_describe_state_fn *describe_state; /* or NULL */
+	rr_describe_state_fn *describe_state; /* may be NULL */
 	struct sockaddr_storage peer;         /* family 0 = not known */
 };
 

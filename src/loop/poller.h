@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waits for ready descriptors.  Up to eight are passed to poll(2), whose wake-up takes
- * one lock fewer than epoll's.  When the ninth is added, or rr_poller_fd is called, the
- * poller switches to epoll for good.
+ * Waits for ready descriptors.  Up to eight descriptors are passed to poll(2), which
+ * takes one lock fewer than epoll to wake up.  When a ninth descriptor is added, or
+ * rr_poller_fd is called, the poller switches to epoll for good.
  *
  * A source that was removed is never returned again, even if the last wait had found it
  * ready, so its owner may free it at once.

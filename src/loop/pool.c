@@ -20,8 +20,8 @@
 #define ASAN_UNPOISON_MEMORY_REGION(p, len)   ((void)(p), (void)(len))
 #endif
 
-/* For each class, the cache contains at most CACHE_MAX pieces, with 1 << CACHE_SHIFT
- * octets in total; but one piece may always be cached. */
+/* In each class, the cache contains at most CACHE_MAX pieces, with a total of at most
+ * 1 << CACHE_SHIFT octets.  One piece may be cached even if it is larger. */
 enum {
 	UNITS = 1 << (RR_POOL_BLOCK_SHIFT - RR_POOL_MIN_SHIFT),
 	CACHE_MAX = 64,
@@ -288,8 +288,7 @@ static void *take_cached(struct rr_pool *p, unsigned c)
 }
 
 /* Merges all cached pieces.  Returns false if there were none.  The total cost is no
- * higher than if each rr_pool_put had merged its piece instead of caching it.
- */
+ * higher than if each rr_pool_put had merged its piece instead of caching it. */
 static bool merge_cached(struct rr_pool *p)
 {
 	bool any = false;

@@ -51,10 +51,10 @@ struct rr_pool {
 	struct rr_pool_block *blocks[RR_POOL_BLOCKS]; /* sorted by address */
 	unsigned n_blocks;
 	unsigned pins;
-	size_t cached_bytes; /* free, in blocks */
+	size_t cached_bytes; /* free octets in blocks */
 	size_t large_bytes;  /* free octets in pieces larger than a block */
 	size_t cache_limit;  /* for each of cached_bytes and large_bytes */
-	size_t used_bytes;   /* allocated */
+	size_t used_bytes;   /* octets allocated */
 	size_t peak_bytes;   /* highest used_bytes so far */
 };
 

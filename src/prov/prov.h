@@ -181,11 +181,12 @@ struct rr_prov_ops {
 	              struct rr_ep **ret);
 	void (*listener_close)(struct rr_prov_listener *);
 
-	/* The post functions.  The gather list @sge is lent for the call only, the
-	 * memory that it lists until the completion.  A post returns -ENOTCONN before
-	 * RR_WC_CONNECTED (except post_recv, which may be called at once) and after the
-	 * connection has ended, -ENOBUFS if a queue is full, -EINVAL if there are more
-	 * than RR_PROV_MAX_SGE pieces, or -EMSGSIZE if their length exceeds max_msg. */
+	/* The post functions.  The gather list @sge need not outlive the call; the
+	 * memory that it lists is lent until the completion.  A post returns -ENOTCONN
+	 * before RR_WC_CONNECTED (except post_recv, which may be called at once) and
+	 * after the connection has ended, -ENOBUFS if a queue is full, -EINVAL if there
+	 * are more than RR_PROV_MAX_SGE pieces, or -EMSGSIZE if their length exceeds
+	 * max_msg. */
 	int (*post_recv)(struct rr_ep *, const struct rr_sge *, uint64_t token);
 	/* @inv_handle: the peer's handle for a Send With Invalidate; 0 for a Send. */
 	int (*post_send)(struct rr_ep *, const struct rr_sge *, unsigned n,

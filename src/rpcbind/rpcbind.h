@@ -2,9 +2,9 @@
 /*
  * A client of rpcbind: registers, unregisters, and looks up programs.
  *                                                        [v2 §9; RFC 1833 §2]
- * These functions block, at most until the deadline.  Each makes a connection of its
- * own, and calls version 4 of the protocol, or version 3 if rpcbind does not support 4.
- * The functions keep no state.
+ * These functions block, at most until the deadline.  Each function makes its own
+ * connection, and calls version 4 of the protocol, or version 3 if rpcbind does not
+ * support 4.  The functions keep no state.
  *
  * GETADDR cannot be used for lookups.  It ignores its netid argument, and reports the
  * address for the transport of the call, which is TCP.  So the complete list is

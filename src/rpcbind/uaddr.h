@@ -20,8 +20,8 @@ enum { RR_UADDR_MAX = INET6_ADDRSTRLEN + 8 }; /* including the final zero octet 
 const char *rr_netid(int family);
 /* Returns "tcp" for AF_INET, "tcp6" for AF_INET6, NULL for other families. */
 const char *rr_netid_tcp(int family);
-/* Returns the family of a netid's addresses: AF_INET6 if it ends in '6', else AF_INET.
- *                                                        [RFC 5665 §5.1.1] */
+/* Returns the family of a netid's addresses: AF_INET6 if the netid ends in '6',
+ * otherwise AF_INET.                                     [RFC 5665 §5.1.1] */
 int rr_netid_family(const char *netid);
 /* Returns the length of an IPv4 or IPv6 address structure. */
 socklen_t rr_sockaddr_len(const struct sockaddr *);

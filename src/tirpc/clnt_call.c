@@ -26,7 +26,7 @@ struct call {
 	struct rr_list of_client;     /* engine: in client's calls or one_way */
 	struct rpcrdma_call *made;    /* engine: outstanding call, or NULL */
 	bool one_way;                 /* no thread waits; freed when the call ends */
-	bool aborted;                 /* by clnt_abort */
+	bool aborted;                 /* clnt_abort has canceled the call */
 	struct rr_xdr_out out;
 	size_t header_len;
 	bool no_reduce, gss;
@@ -338,7 +338,8 @@ static size_t count_plain_bytes(const struct rr_xdr_out *o)
 }
 
 /* Decides whether the Call and its Reply are sent by chunks.  A call with a zero
- * timeout uses no chunks, so that such calls arrive in order. */
+ * timeout uses no chunks, so that such calls arrive in the order in which they were
+ * made. */
 static void choose_chunks(struct call *k, const struct clnt_request *w, bool bound)
 {
 	struct rr_rpc_client *c = k->client;
@@ -510,7 +511,7 @@ static void wait_for_cancelled(void *arg)
 }
 
 /* Sends the Call and waits until it has ended.  @old is the user's cancellation state,
- * which is restored during the wait only. */
+ * which is in effect only during the wait. */
 static void send_and_wait(struct call *k, int old)
 {
 	k->post.fn = submit_clnt_call;

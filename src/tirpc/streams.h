@@ -93,7 +93,7 @@ struct rr_xdr_item {
 	bool done;  /* decoded */
 };
 
-/* Memory allocated by an XDR routine, which was replaced with an item's memory. */
+/* An XDR routine's memory that was replaced with an item's memory. */
 struct rr_xdr_swap {
 	char *old;  /* the routine's memory; NULL = not replaced */
 	void *base; /* the item's memory */

@@ -7,7 +7,7 @@
  * which svc_run polls.  The thread in svc_run takes the request with xp_recv and calls
  * the dispatch function, which decodes the arguments in place (xp_getargs) and replies
  * (xp_reply).  xp_reply waits until the transport no longer needs the caller's memory.
- * If a client does not take its Reply within send_ns, its connection is closed.
+ * If a client does not receive its Reply within send_ns, its connection is closed.
  *
  * Requests nest, because a dispatch function may run the loop of svc_run again.  The
  * requests being dispatched form a stack: xp_recv pushes a request, and xp_stat, which
@@ -40,7 +40,7 @@ struct transport;
 
 /* A request, in the queue or being dispatched. */
 struct frame {
-	struct rr_list link; /* in the queue */
+	struct rr_list link; /* in transport.queue */
 	struct frame *outer; /* the next lower frame on the stack */
 	struct transport *transport;
 	struct rpcrdma_request *request; /* valid until @answered */

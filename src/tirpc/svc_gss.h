@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * RPCSEC_GSS for an SVCXPRT.  src/gss accepts the request; this file presents the
- * request to the functions of libtirpc that servers call: rpc_gss_getcred,
+ * request to the libtirpc functions that servers call: rpc_gss_getcred,
  * svcauth_gss_get_principal and rpc_gss_svc_max_data_length.
  *
  * libtirpc's loop passes Calls with flavor RPCSEC_GSS to libtirpc's own acceptor, which

@@ -6,7 +6,7 @@
  * libtirpc's svc_register and svc_reg do not check that an SVCXPRT serves the protocol
  * that the caller passes: they would register an RDMA port under netid tcp.  So
  * <rpcrdma/tirpc.h> replaces both functions with macros.  An SVCXPRT over RDMA is
- * registered under the netid of RDMA; any other SVCXPRT is passed on to libtirpc.
+ * registered under the RDMA netid; any other SVCXPRT is passed on to libtirpc.
  *
  * A source file that does not include <rpcrdma/tirpc.h> calls the svc_register below,
  * which this library exports.  The dynamic linker finds that function before libtirpc's

@@ -55,7 +55,7 @@ RR_MUST_CHECK static inline int rr_ep_reserve(struct rr_ep_common *c, uint32_t p
 	return rr_ring_reserve(&c->out, c->out.count + pending + 2);
 }
 
-/* Adds a completion, for which the post has reserved space, and returns it. */
+/* Adds a completion, for which the post has reserved space.  Returns the completion. */
 struct rr_wc *rr_ep_complete(struct rr_ep_common *c, enum rr_wc_op op, uint64_t token,
                              int status);
 /* Computes the length of a gather list.  Returns -EINVAL if the list has too many

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The end of a connection.
+ * Ends connections: in an orderly way, after an error, or after a loss.
  *
  * Normal path, on either side: in state DRAIN, the posted operations and outstanding
  * Read Responses are sent.  Then our sending half is closed (SHUT).  When the peer's

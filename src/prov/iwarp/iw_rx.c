@@ -317,8 +317,8 @@ static void deliver_terminate(struct rr_iw_ep *ep, const struct rx_seg *g)
 }
 
 /* Returns true if the peer has sent too many zero-length Writes and Reads since its
- * last Send.  They are allowed and not checked [RFC 5041 §4.1], but thousands of them
- * without a Send only waste our time. */
+ * last Send.  Such messages are allowed and not checked [RFC 5041 §4.1], but thousands
+ * of them without a Send only waste our time. */
 static bool is_too_idle(struct rr_iw_ep *ep, const struct rx_seg *g)
 {
 	struct rr_read_request req;

@@ -3,7 +3,7 @@
  * Connection set-up: TCP, then one MPA frame in each direction.
  *
  * Normal path: an initiator waits for TCP, sends the Request and waits for the Reply; a
- * responder waits for the Request and sends the Reply.  Both are then in full
+ * responder waits for the Request and sends the Reply.  Both sides are then in full
  * operation, and the octets after the frame are FPDUs.  The responder sends nothing
  * until it has received a valid FPDU from the initiator (tx.open).  So the initiator
  * sends an RTR message first if the two sides agreed on one.

@@ -15,20 +15,20 @@
 
 /* The forms of the RTR message.  The values are bits that can be combined. */
 enum {
-	RR_RTR_SEND = 1,  /* B */
-	RR_RTR_WRITE = 2, /* C */
-	RR_RTR_READ = 4,  /* D */
+	RR_RTR_SEND = 1,  /* flag B */
+	RR_RTR_WRITE = 2, /* flag C */
+	RR_RTR_READ = 4,  /* flag D */
 };
 
 struct rr_mpa_frame {
 	bool reply;
-	bool markers;  /* M: the sender of this frame wants to receive markers */
-	bool crc;      /* C */
-	bool rejected; /* R */
+	bool markers;  /* flag M: the sender of this frame wants to receive markers */
+	bool crc;      /* flag C: the sender asks for CRC32C */
+	bool rejected; /* flag R */
 	uint8_t rev;
-	bool enhanced; /* S: the fields below are present */
-	bool p2p;      /* A */
-	unsigned rtr;  /* B, C, D */
+	bool enhanced; /* flag S: the fields below are present */
+	bool p2p;      /* flag A: an RTR message is wanted */
+	unsigned rtr;  /* flags B, C, D: RR_RTR_* */
 	uint16_t ird, ord;
 	const uint8_t *priv; /* private data, borrowed */
 	size_t priv_len;

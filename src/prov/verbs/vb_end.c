@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The end of a connection.
+ * Ends connections: in an orderly way, after an error, or after a loss.
  *
  * Normal path: DRAIN lasts until the device has completed all posts.  Then the
  * connection manager disconnects (SHUT).  The peer's disconnect or the deadline ends

@@ -244,7 +244,7 @@ static int issue_read(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s
 	int access = IBV_ACCESS_LOCAL_WRITE;
 
 	if (!s->len)
-		return 0; /* zero-length: completes in order, unsent */
+		return 0; /* zero-length: not sent; completes in its turn */
 	if (ep->dev->caps.iwarp)
 		access |= IBV_ACCESS_REMOTE_WRITE;
 	else
