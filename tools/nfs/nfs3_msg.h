@@ -8,11 +8,11 @@
  * caller adds a second piece { item, length, true }.
  *
  * To receive, nfs3_decode() decodes the structure at the front of the octets and
- * returns the number of octets used. nfs3_args_item() or nfs3_result_item() then finds
+ * returns the number of octets used.  nfs3_args_item() or nfs3_result_item() then finds
  * the item, which is in a separate piece or inline after its length.
  *
  * nfs3_decode() allocates memory for names and handles, whose sizes are limited in the
- * .x files. nfs3_free() frees them and zeroes the structure.  After a failed decode
+ * .x files.  nfs3_free() frees them and zeroes the structure.  After a failed decode
  * there is nothing to free.
  */
 #ifndef RPCRDMA_NFS3_MSG_H

@@ -2,8 +2,8 @@
 /*
  * A client in a list: what "192.0.2.0/24(rw,no_root_squash)" means, and which peers
  * match it.  All addresses are stored as IPv6 addresses (IPv4 addresses in IPv4-mapped
- * form), so that one rule applies to listeners of both families.  ::/0 matches no IPv4
- * peer.
+ * form), so that the same comparison works for IPv4 and IPv6 listeners.  ::/0 matches
+ * no IPv4 peer.
  *
  * Names are looked up when the list is loaded, not when a client connects: a look-up
  * may take seconds, and the engine's thread cannot wait that long.

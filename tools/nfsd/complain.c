@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Warnings about request failures whose cause the administrator can remove: failing
- * storage and refused clients. warn.c limits the number of warnings.
+ * storage and refused clients.  warn.c limits the number of warnings.
  */
 #include "op.h"
 #include "tool.h"

@@ -92,8 +92,8 @@ static const char *strip_top_path(const char *root, const char *path)
 	                                                                : NULL;
 }
 
-/* Returns true if @l is mounted below the mount @id, directly or on other mounts that
- * are. */
+/* Returns true if @l is mounted below the mount @id, directly or through other
+ * mounts. */
 static bool is_mounted_below(const struct mount_table *m, const struct mount_line *l,
                              uint64_t id)
 {
@@ -514,7 +514,7 @@ static int open_root(struct nfsd *d, struct export *ex)
 	if (fd < 0)
 		return fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP ? -ESTALE : fd;
 	if (mount_id_of(fd, &id) || id != ex->mnt_id)
-		e = -ESTALE; /* another mount covers this one, or it was moved */
+		e = -ESTALE; /* another mount covers this one, or this one was moved */
 	if (!e)
 		e = statx_fd(fd, "", &st);
 	if (!e && !S_ISDIR(st.stx_mode))

@@ -69,9 +69,9 @@ uint64_t export_digest(const struct nfsd *, const char *fmt, ...)
         __attribute__((format(printf, 2, 3)));
 /* Returns the number that represents @fsid in handles. */
 uint32_t export_handle_id(uint64_t fsid);
-/* Opens mount_fd, and determines which kind of handles this file system allows. root_fd
- * must already be open; the statx argument has its attributes.  Returns 0 or negative
- * errno. */
+/* Opens mount_fd, and determines which kind of handles this file system allows.  The
+ * caller must have opened root_fd; the statx argument has its attributes.  Returns 0 or
+ * negative errno. */
 int export_prepare(struct nfsd *, struct export *, const struct statx *);
 
 /* Adds the export "DIR[:/NAME][,wcc][,crossmnt]".  Returns 0, or prints a message and
@@ -127,8 +127,8 @@ int access_check(struct nfsd *, const struct export *,
  */
 int exports_load(struct nfsd *, const char *file, struct exports_file *ret);
 
-/* Notifies the service manager that the server is ready.  The status text is the number
- * of exports, followed by @more. */
+/* Notifies the service manager that the server is ready.  The status text consists of
+ * the number of exports and @more. */
 void reload_report_ready(const struct nfsd *, const char *more);
 
 struct reload {

@@ -12,7 +12,7 @@ struct mount_line;
 struct nfsd;
 struct statx;
 
-enum { FS_WCC_LOCKS = 64 }; /* number of locks for directories, and again for files */
+enum { FS_WCC_LOCKS = 64 }; /* locks for directories, and as many for files */
 
 struct filesystem {
 	uint32_t dev_major, dev_minor;

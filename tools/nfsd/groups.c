@@ -76,7 +76,7 @@ struct groups *groups_new(uint64_t limit_bytes)
 
 	if (!g)
 		return NULL;
-	/* For so few octets, getrandom never returns fewer than requested. */
+	/* getrandom always returns so few octets in full. */
 	(void)!getrandom(g->key, sizeof(g->key), 0);
 	pthread_mutex_init(&g->lock, NULL);
 	g->limit_bytes = limit_bytes;

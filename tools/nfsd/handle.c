@@ -144,8 +144,8 @@ int open_beneath(int dir, const char *path, int flags)
 }
 
 /* A directory with another device number is the root of a file system that has no
- * mount, such as a subvolume; inode numbers repeat there.  A file may have another
- * device number without that, as on overlayfs. */
+ * mount, such as a subvolume; inode numbers repeat there.  A file that is not a
+ * directory may have another device number all the same, as on overlayfs. */
 bool handle_inside(const struct export *ex, const struct statx *st)
 {
 	if (st->stx_mask & STATX_MNT_ID && st->stx_mnt_id != ex->mnt_id)
@@ -364,9 +364,9 @@ bool handle_covered(const struct handle *h, uint64_t *ret_ino, uint64_t *ret_pla
 	return true;
 }
 
-/* Returns true if the export may have handles of this kind.  A record may have KERNEL
- * or WALK handles: before it is opened, it is not known whether the kernel opens its
- * handles. */
+/* Returns true if the export may have handles of this kind.  A record may have handles
+ * of any kind: before the record is opened, it is not known whether the kernel opens
+ * its handles. */
 static bool can_open_kind(const struct export *ex, uint8_t kind)
 {
 	return ex->top || kind == COVERED || ex->by_handle == (kind == KERNEL);

@@ -54,7 +54,7 @@ bool ident_init(void)
 	struct __user_cap_data_struct caps[2];
 	uint32_t keep = 0;
 
-	/* For so few octets, getrandom never returns fewer than requested. */
+	/* getrandom always returns so few octets in full. */
 	(void)!getrandom(key, sizeof(key), 0);
 	memset(caps, 0, sizeof(caps));
 	if (geteuid() != 0 || !get_caps(caps))

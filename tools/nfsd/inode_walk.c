@@ -130,8 +130,9 @@ static int stat_entry(int dir, const char *name, struct statx *ret)
 	return e;
 }
 
-/* Stores in @names, from the table, the names on the path from the root to @ino, last
- * name first.  Returns the number of names, or -ENOENT if some are missing. */
+/* Looks up in the table the names on the path from the root to @ino, and stores them in
+ * @names, last name first.  Returns the number of names, or -ENOENT if some are
+ * missing. */
 static int recall_names(struct export *ex, uint64_t ino, char **names, unsigned max)
 {
 	unsigned n = 0;
@@ -251,8 +252,8 @@ static void compare_number(struct search *s, int dir, const struct dirent *de)
 		s->differs = true;
 }
 
-/* Searches one directory, and recursively those in it.  The depth of the recursion is
- * at most w->depth (<= HANDLE_MAX_DEPTH). */
+/* Searches one directory and, recursively, the directories in it, down to level
+ * w->depth (<= HANDLE_MAX_DEPTH). */
 static void search_dir(struct search *s, int dir, uint64_t dir_ino, unsigned level)
 {
 	const struct dirent *de;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Open objects by handle, so that a READ is one pread. object_get() finds or opens an
+ * Open objects by handle, so that a READ is one pread.  object_get() finds or opens an
  * object and adds a reference; object_put() releases the reference.  The cache closes
  * the oldest objects when there are too many, and objects that have been idle for some
  * seconds, because an open descriptor prevents unmounting.  An object with unstable
@@ -17,8 +17,8 @@
  * Each object caches the permissions of two callers until the object's mode or owner
  * changes, but no longer than PERMIT_SECONDS.  As with other NFS servers, the owner may
  * read and write a file whatever its mode, like a local process that opened the file
- * before the mode changed;
- * and a user who may execute a file may read it.              [RFC 1813 §4.4]
+ * before the mode changed; and a user who may execute a file may read it.
+ *                                                             [RFC 1813 §4.4]
  */
 #include "nfsd.h"
 #include <errno.h>

@@ -78,8 +78,8 @@ void objects_expire(struct nfsd *);
  * this thread, all others in workers.  Returns true if the caller should try again.  If
  * no object is idle, prints a warning with the path of @fd. */
 bool objects_make_room(struct nfsd *, int fd, int e, const struct filesystem *mine);
-/* Finds or opens the object for a handle that a client sent.  The thread must be
- * running with the given identity, which it has again after the call.  Returns 0 and a
+/* Finds or opens the object for a handle that a client sent.  Expects the thread to be
+ * running with the given identity, and restores that identity.  Returns 0 and a
  * reference, or a negative errno for nfs_status. */
 int object_get(struct nfsd *, const nfs_fh3 *, const struct ident *,
                struct object **ret);

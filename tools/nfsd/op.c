@@ -587,10 +587,10 @@ static int start_waited(struct waited *w)
 	return fs_queue(op->nfsd, op->fs, &op->job);
 }
 
-/* Has a worker run the call, and copies the call's results to @op.  Returns false and
- * releases @op's references if the call cannot be started or the file system does not
- * answer in time.  If an earlier call to the file system is still unanswered, returns
- * false at once. */
+/* Has a worker run the call, and copies the call's results to @op.  Returns false if
+ * the call cannot be started or the file system does not answer in time; the caller
+ * then no longer has @op's references.  If an earlier call to the file system is still
+ * unanswered, returns false at once. */
 static bool run_in_worker(struct op *op, struct filesystem *fs)
 {
 	struct waited *w = fs->abandoned ? NULL : malloc(sizeof(*w));

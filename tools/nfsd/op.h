@@ -96,7 +96,7 @@ struct op {
 	struct grant may;     /* what the client may do with @ex */
 	int denied;           /* 0, or negative errno if access to @ex is denied */
 	struct ident id;
-	struct group_wait wait; /* its list has a reference until the reply */
+	struct group_wait wait; /* wait.list is referenced until the reply */
 	struct filesystem *fs;  /* file system whose workers run the job; or NULL */
 	union op_args args;
 	union op_results res;

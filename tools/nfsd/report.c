@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lines that the server prints while it runs.  It prints its addresses on standard
- * output, for scripts.  It reports on standard error the clients that are refused and,
- * with -v, the clients that connect and disconnect.
+ * Lines that the server prints while it runs.  Its addresses are printed on standard
+ * output, for scripts.  Clients that are refused and, with -v, clients that connect or
+ * disconnect are reported on standard error.
  */
 #include "daemon.h"
 

@@ -34,7 +34,7 @@ enum warn_kind {
  * @error (a negative errno; 0 = @what includes the reason).  Prints at most one line of
  * each kind per second, and preserves errno.  Any thread may call this. */
 void warn_about(enum warn_kind, int fd, const char *what, int error);
-/* The two halves of warn_about, for lines of another form. warn_take_turn returns true
+/* The two halves of warn_about, for lines of another form.  warn_take_turn returns true
  * if a line of this kind may be printed now; otherwise it counts the line as omitted.
  * warn_print prints a line. */
 bool warn_take_turn(enum warn_kind);
