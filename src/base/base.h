@@ -75,7 +75,7 @@ uint64_t rr_rng_below(struct rr_rng *r, uint64_t bound);
  * A piece of a Payload stream in memory.  If @item is true, it is one DDP-eligible XDR
  * data item, without its length word and XDR padding; padding is added if the item is
  * sent inline.  Other pieces are XDR data that is sent unchanged; the lengths of
- * adjacent ones add up to a multiple of four.            [v2 §4.3.4.4, §4.3.5]
+ * adjacent such pieces add up to a multiple of four.              [v2 §4.3.4.4, §4.3.5]
  */
 struct rr_piece {
 	const void *base;

@@ -10,8 +10,8 @@
  *
  * and generates from the tables, in the same order, enumerations of the states and of
  * the events.  RR_MACHINE(f, M) in one source file defines f(), which returns the
- * tables as data.  A move by an event that its state does not accept is an error at
- * compile time.  A machine has at most 31 events.  tests/spec/states.sh generates
+ * tables as data.  A move caused by an event that the state does not accept is a
+ * compile-time error.  A machine has at most 31 events.  tests/spec/states.sh generates
  * docs/states.md and its diagrams from the same tables.
  *
  * A function that handles an event calls RR_MACHINE_EVENT(f, state, event); the one

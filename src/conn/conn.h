@@ -74,8 +74,8 @@ struct rr_auth {
 /* A property that an extension defines.                        [v2 §5, §B.4] */
 struct rr_ext_prop {
 	uint32_t id;
-	/* Returns true if @data conforms to the property's type.  Must have no side
-	 * effects.  NULL = all data conforms. */
+	/* Returns true if @data conforms to the property's type.  The function must
+	 * have no side effects.  NULL = all data conforms. */
 	bool (*conforms)(const void *data, size_t len);
 	const void *data; /* our value; NULL = not sent */
 	uint32_t len;
@@ -167,13 +167,13 @@ struct rr_conn_config {
 	                          * the wait for the client's first message */
 	rr_time grant_ns; /* delay before a grant message returns the credits owed */
 	rr_time drain_ns; /* how long a call waits for the last part of a malformed
-	                   * Reply.  The connection is closed if, for this time, the
-	                   * provider has not released the memory of any cancelled call.
-	                   * In version 1 a client's connection is also closed if, for
-	                   * this time, unanswered cancelled calls have blocked all
-	                   * others */
-	rr_time keepalive_ns; /* interval of grant messages while nothing else is sent
-	                       * and a credit is available [C12] */
+	                   * Reply.  The connection is closed if cancelled calls wait
+	                   * for the provider to release their memory, and for this time
+	                   * none of them has ended.  In version 1 a client's connection
+	                   * is also closed if, for this time, unanswered cancelled
+	                   * calls have kept all other calls waiting */
+	rr_time keepalive_ns; /* interval between grant messages while no other message
+	                       * is sent and a credit is available [C12] */
 };
 
 /* -- Calls: the Requester half --------------------------------------------- */
@@ -213,8 +213,8 @@ enum rr_call_status {
 	 * be sent again on another connection (the server may have executed it);
 	 * -ECANCELED: ended by rr_conn_cancel; -EBADMSG: the Reply was malformed;
 	 * -EMSGSIZE: the Call or Reply cannot be expressed within the peer's limits;
-	 * -EPROTONOSUPPORT: no common version, or no reverse direction;
-	 * -EPROTO: the Reply broke a rule of the transport. */
+	 * -EPROTONOSUPPORT: no common version, or no reverse direction; -EPROTO: the
+	 * Reply violated the transport protocol. */
 	RR_CALL_REMOTE_ERROR = 1, /* the peer reported rr_call.error */
 };
 
@@ -223,7 +223,8 @@ struct rr_recovery {
 	struct rr_error error; /* the error to recover from; code 0 = none yet */
 	unsigned max_reads, max_writes, max_segments; /* valid if error.code is not 0 */
 	bool reply_chunk;   /* provide a Reply chunk even for a short Reply */
-	size_t reply_bytes; /* octets of the Reply chunk; 0 = as the call requests */
+	size_t reply_bytes; /* length of the Reply chunk, octets; 0 = the length that
+	                     * the call requests */
 	unsigned dest;      /* number, from 1, of a destination that needs more space; 0
 	                     * = none */
 	size_t dest_bytes;  /* octets that destination @dest needs */

@@ -104,7 +104,8 @@ struct rr_conn {
 	unsigned n_awaited; /* calls sent, completely or in part, that have no result
 	                     * yet */
 	struct rr_call_table table; /* outstanding calls by XID */
-	/* Ring of the handles of calls that ended before their Reply arrived. [K17] */
+	/* Ring of handles that belonged to calls that ended before their Reply arrived.
+	 * [K17] */
 	uint32_t retired_handles[RR_RETIRED_HANDLES];
 	unsigned n_retired_handles;
 

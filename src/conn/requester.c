@@ -9,7 +9,7 @@
  * CALL_DONE is queued when the call no longer waits for its Reply, the Sends that
  * gather its memory have completed, and the peer can no longer access its regions.  If
  * a part of a Reply breaks a rule, the result is known; the call is then DRAINING until
- * the last part arrives, which may invalidate one of the call's regions.  After
+ * the last part, which may invalidate one of the call's regions, has arrived.  After
  * rr_call_end the XID is free again, and late messages for the call are discarded.
  */
 #include "conn/core.h"
@@ -288,7 +288,7 @@ static int final_status(const struct rr_call_state *s)
 
 /* Starts the deadline for a cancelled call to end.  Such a call ends when the provider
  * no longer uses its memory.  A peer that receives nothing could delay that forever, so
- * the connection ends after drain_ns. */
+ * the connection is closed if no such call ends for drain_ns. */
 static void watch_end(struct rr_conn *c, struct rr_call_state *s)
 {
 	if (s->phase != RR_CALL_ENDING || s->overdue)
@@ -377,8 +377,8 @@ void rr_conn_call_release(struct rr_conn *c, struct rr_call *call, rr_time now)
 	}
 }
 
-/* Ends a call after a loss: no region is accessible, and no completion is
- * outstanding. */
+/* Ends a call after the connection is lost: no region is accessible any longer, and no
+ * completion is outstanding. */
 static void end_lost_call(struct rr_conn *c, struct rr_call_state *s, int status)
 {
 	if (s->phase == RR_CALL_DONE)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The Responder's requests: their life from the received Call to REQUEST_DONE.
+ * The Responder's requests, from the received Call to REQUEST_DONE.
  *
  * Normal path: the header passes its checks (call_checks.c) -> the Call is complete,
  * either at once or after its parts are collected (collect.c) -> it gets a turn and

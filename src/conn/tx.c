@@ -7,9 +7,9 @@
  *   2. the next part of a message that is being sent in parts    [V2-4.1-05]
  *   3. an RDMA2_ERROR                                            [C9]
  *   4. the next RDMA2_CONNPROP, until all of ours are sent       [P1]
- *   5. a reply, a call or a message of an extension, in turn
- *   6. a grant message, if many credits are owed, or some for grant_ns
- *                                                                [C3 grant message]
+ *   5. a reply, a call or an extension's message; these take turns
+ *   6. a grant message, if many credits are owed, or at least two have been owed for
+ *      grant_ns                                                  [C3 grant message]
  *
  * A call does not use the last credit while replies are owed.
  *
@@ -151,9 +151,9 @@ static bool in_sequence(const struct rr_tx *t)
 
 /*
  * Builds a final part with an invalid Read chunk: its Position is beyond the end of any
- * stream, its length exceeds any region, and its handle is not one of ours.  The
- * Responder answers with RDMA2_ERR_BAD_XDR, whose XID no longer matches any call [E4].
- * A Responder that has refused the sequence discards this part [M3].
+ * stream, its length exceeds any region, and its handle belongs to no region of ours.
+ * The Responder answers with RDMA2_ERR_BAD_XDR, whose XID no longer matches any call
+ * [E4].  A Responder that has refused the sequence discards this part [M3].
  */
 static struct rr_xmit *build_abort_part(struct rr_conn *c)
 {

@@ -7,8 +7,9 @@
  * settled, with the inline thresholds from the private data.  The header does not show
  * whether a message is a Call or a Reply; the RPC message that follows the header does.
  * If no RPC message follows, the chunks decide: only Calls have Read chunks.  If the
- * chunks do not decide, a client treats the message as a Reply.  A server does so only
- * if one of its calls waits for that XID; otherwise it treats the message as a Call.
+ * chunks do not decide, a client treats the message as a Reply.  A server treats it as
+ * a Reply only if one of the server's calls waits for that XID, and otherwise as a
+ * Call.
  *
  * A Call with a malformed header is answered with ERR_CHUNK.  A Reply with a malformed
  * header is discarded, and its call continues to wait [RFC 8166 §4.5].  A well-formed
