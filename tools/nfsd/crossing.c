@@ -272,7 +272,7 @@ static void remember_place(struct nfsd *d, const struct export *ex, uint64_t pla
 	*p = (struct crossing_place){ex->fsid, place, strdup(path)};
 }
 
-/* Treats a subvolume as if it were mounted at @place. */
+/* Fills @ret for a subvolume as if it were mounted at @place. */
 static void find_subvolume(struct nfsd *d, struct export *ex, const char *place,
                            struct mounted *ret)
 {

@@ -147,8 +147,8 @@ void crossing_learn(struct nfsd *, uint64_t id, uint64_t covered);
 int covered_make(struct nfsd *, struct object *dir, const char *name,
                  const struct mounted *m, const struct ident *id, struct handle *ret,
                  struct statx *ret_stx);
-/* Opens the parent directory of the mount point that a verified handle names.  Returns
- * 0 or negative errno. */
+/* Opens the parent directory of the mount point that a verified handle refers to.
+ * Returns 0 or negative errno. */
 int covered_open(struct nfsd *, struct export *, const struct handle *, int *ret_fd);
 /* Reads the attributes of a mount point whose parent directory is @fd.  Returns -ESTALE
  * if nothing is mounted there. */

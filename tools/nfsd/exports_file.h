@@ -74,7 +74,7 @@ struct clients {
 /* One directory in a file. */
 struct exported {
 	char *spec;    /* "DIR[:/NAME]"; owned */
-	unsigned line; /* first line that names the directory */
+	unsigned line; /* first line that lists the directory */
 	struct clients clients;
 };
 

@@ -106,14 +106,14 @@ struct nfsd {
 	struct export *exports[NFSD_EXPORT_SLOTS];
 	_Atomic unsigned n_exports;
 	uint64_t key[2]; /* the secret for handles */
-	/* What a client may do if no client list applies or the request names no
-	 * export; from the command line. */
+	/* What a client may do if no client list applies or the request does not
+	 * identify an export; from the command line. */
 	struct grant defaults;
 	bool read_only; /* overrides the lists of clients */
 	bool kerberos;  /* the server has a key */
 	bool privileged, async;
 	struct groups *groups; /* NULL = use the groups in AUTH_SYS credentials */
-	/* TCP calls of MNT that timed out during a group look-up and still run. */
+	/* MNT calls over TCP that timed out during a group look-up and still run. */
 	_Atomic unsigned abandoned_lookups;
 	struct access access;
 	bool old_access; /* faccessat2 is missing; never true with privilege */

@@ -181,9 +181,8 @@ static const nfs_fh3 *find_root_argument(const struct op *op)
 	return NULL;
 }
 
-/* Finds the export that the arguments name, and what the peer may do with it.  MNT
- * names the export by a path; the arguments of each NFS procedure begin with a
- * handle. */
+/* Finds the export that the arguments refer to, and what the peer may do with it.
+ * MNT's argument is a path; the arguments of each NFS procedure begin with a handle. */
 static void find_access(struct op *op)
 {
 	const nfs_fh3 *fh = &op->args.getattr.object;

@@ -90,7 +90,7 @@ struct op {
 	struct nfsd *nfsd;
 	struct rpcrdma_request *req;
 	const struct mount_call *tcp; /* for MOUNT over TCP; @req is then NULL */
-	struct export *ex;    /* export that the arguments name, or NULL; referenced */
+	struct export *ex; /* export that the arguments refer to, or NULL; referenced */
 	struct export *cross; /* export with the result, if not @ex; referenced */
 	const char *rest;     /* remainder of MNT's path, below @cross */
 	struct grant may;     /* what the client may do with @ex */
@@ -149,7 +149,7 @@ const struct op_type *nfsd_mount_type(uint32_t proc);
 
 /* -- MOUNT (mount_program.c; over TCP: op.c, mount_rpc.c) ------------------ */
 
-/* Returns the export that an MNT call names, or NULL. */
+/* Returns the export in which an MNT call's path lies, or NULL. */
 struct export *op_mnt_export(struct op *);
 /* Returns the file system in which MNT must look up a directory, or NULL if none is
  * needed. */
