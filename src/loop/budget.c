@@ -80,7 +80,7 @@ static uint64_t limit_rest(const struct rr_budget *b)
 	return limit - limit / 8;
 }
 
-/* Reserves @bytes if that is possible without waiting.  Returns false if it is not. */
+/* Reserves @bytes.  Returns false if that is not possible without waiting. */
 static bool take_now(struct rr_holder *h, uint64_t bytes)
 {
 	struct rr_budget *b = h->budget;
@@ -196,8 +196,8 @@ static struct rr_claim *get_first_claim(const struct rr_holder *h)
 	return n ? rr_container_of(n, struct rr_claim, link) : NULL;
 }
 
-/* Returns true if @bytes fit the holder's limit.  A holder that uses nothing may exceed
- * its limit, because the claim would never be served otherwise. */
+/* Returns true if @bytes fit within the holder's limit.  A holder that uses nothing may
+ * exceed its limit, because the claim would never be served otherwise. */
 static bool fits_own_limit(const struct rr_holder *h, uint64_t bytes)
 {
 	uint64_t used = h->used;
@@ -252,7 +252,8 @@ void rr_holder_woken(struct rr_holder *h)
 	serve_claims(h);
 }
 
-/* Releases the memory that the first claim was granted, or its place in the queue. */
+/* Releases the memory granted to the first claim, or gives up the claim's place in the
+ * queue. */
 static void give_up_turn(struct rr_holder *h)
 {
 	struct rr_budget *b = h->budget;

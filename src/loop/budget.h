@@ -39,7 +39,7 @@
 #include <rpcrdma/rpcrdma.h>
 
 enum {
-	RR_BUDGET_SMALL = 16384,   /* largest claim that need not queue, octets */
+	RR_BUDGET_SMALL = 16384,   /* octets in the largest claim that need not queue */
 	RR_BUDGET_LEAST = 1 << 20, /* smallest limit, octets */
 };
 
@@ -86,8 +86,8 @@ struct rr_holder {
 	bool waking;     /* wake() was called, rr_holder_woken() not yet */
 };
 
-/* Initializes a holder.  @wake must arrange for a call of rr_holder_woken in the
- * holder's thread. */
+/* Initializes a holder.  @wake must cause rr_holder_woken to be called in the holder's
+ * thread. */
 void rr_holder_init(struct rr_holder *, struct rr_budget *, uint64_t limit,
                     void (*wake)(struct rr_holder *));
 /* Releases the fixed amount.  The holder must have no claims, and no memory reserved

@@ -119,7 +119,7 @@ struct rr_prov_limits {
 struct rr_prov_counters {
 	uint64_t sends, recvs, reads, writes;
 	uint64_t registrations, local_invalidations, remote_invalidations;
-	uint64_t bytes_sent, bytes_received; /* on the wire, if known to the provider */
+	uint64_t bytes_sent, bytes_received; /* octets on the wire, if known */
 	uint64_t syscalls;                   /* to transfer data, excluding set-up */
 };
 

@@ -18,7 +18,7 @@ static struct clnt_ops clnt_ops_table = {
         .cl_control = rr_rpc_client_control,
 };
 
-/* How long clnt_destroy waits for calls that were made with a zero timeout. */
+/* Upper bound on the time that clnt_destroy waits for calls with a zero timeout. */
 #define LINGER_NS RR_SEC(2)
 
 struct rr_rpc_connect {

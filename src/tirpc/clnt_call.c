@@ -47,7 +47,7 @@ struct call {
 	uint8_t small[SMALL_REPLY] __attribute__((aligned(8)));
 };
 
-/* The arguments of clnt_call, and the XID, program and version. */
+/* The arguments of clnt_call, and the Call's XID, program and version. */
 struct clnt_request {
 	bool whole; /* send no items, since the server refused their chunks */
 	rpcproc_t proc;

@@ -31,7 +31,8 @@ struct rr_reason {
 #define RR_NO_REASON ((struct rr_reason){NULL, 0})
 
 /* Sets each option's field in @obj to the value in @text (NULL: empty) or to its
- * default.  Returns 0, or -EINVAL with a message in @reason and @obj partly set. */
+ * default.  Returns 0, or -EINVAL with a message in @reason; in that case, only some
+ * fields in @obj may be set. */
 RR_MUST_CHECK int rr_opts_parse(const struct rr_opts *opts, const char *text, void *obj,
                                 struct rr_reason reason);
 

@@ -12,8 +12,8 @@
 
 #define RR_CRC_INIT 0xffffffffu
 
-/* Adds @len octets to @crc.  libisal's length is an int, and its result is not
- * complemented. */
+/* Adds @len octets to @crc.  libisal's function takes an int as length, and does not
+ * complement its result. */
 static inline uint32_t rr_crc_add(uint32_t crc, const void *p, size_t len)
 {
 	const size_t step = (size_t)1 << 30;

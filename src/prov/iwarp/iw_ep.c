@@ -230,8 +230,8 @@ static int iw_post_recv(struct rr_ep *base, const struct rr_sge *sge, uint64_t t
 	return 0;
 }
 
-/* Counts the caller's outstanding operations.  A framed Read is in both queues, but
- * counts once; the RTR message does not count. */
+/* Counts the caller's outstanding operations.  A framed Read is in both @sq and @reads,
+ * but counts once; the RTR message does not count. */
 static uint32_t count_under_way(const struct rr_iw_ep *ep)
 {
 	const struct rr_iw_read *r = rr_ring_first(&ep->reads);

@@ -27,7 +27,7 @@
 #define RR_IW_MAX_RECV 4096
 #define RR_IW_MAX_SEND 4096
 #define RR_IW_QUIET_NS RR_SEC(2) /* idle time after which the buffers are freed */
-#define RR_IW_KICK_NS  RR_MS(5)  /* delay of the first kick; times 4 for each more */
+#define RR_IW_KICK_NS  RR_MS(5)  /* delay before the first kick, quadrupled each time */
 #define RR_IW_KICKS    5         /* maximum number of kicks; see kick_responder() */
 #define RR_IW_PARTING  2         /* number of kicks after which a disconnect proceeds */
 
@@ -158,7 +158,7 @@ struct rr_iw_ep {
 	int fd;
 	rr_time quiet;   /* time at which idle buffers are freed */
 	rr_time kick_at; /* initiator: time of the next kick */
-	unsigned kicks;  /* planned or sent so far */
+	unsigned kicks;  /* number of kicks planned or sent so far */
 	bool leaving;    /* initiator: disconnects when the Reply has arrived */
 	uint64_t setup_received, setup_sent; /* octets, before the first FPDU */
 	struct rr_iwarp_opts opts;

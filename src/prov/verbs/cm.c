@@ -275,7 +275,7 @@ static void enter_established(struct rr_vb_ep *ep, const struct cm_event *e)
 	}
 	ep->state = RR_VB_READY;
 	ep->base.deadline = RR_TIME_NEVER;
-	ep->armed = false; /* a completion during set-up may have used the event */
+	ep->armed = false; /* an earlier completion may have used up the event */
 	rr_trace(ep->base.trace, RR_TRACE_PROV_CONNECTED, ep->base.conn_id, 0, ep->ird,
 	         ep->ord, ep->windows);
 	rr_ep_complete(&ep->base, RR_WC_CONNECTED, 0, 0);

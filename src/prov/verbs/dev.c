@@ -114,7 +114,7 @@ static void free_dev(struct rr_vb_dev *d)
 /* ---- removed devices ---- */
 
 /* Returns true if the descriptor still refers to the device.  librdmacm may have closed
- * it, and another file may have the same number now. */
+ * the descriptor, and another file may have its number now. */
 static bool is_still_open(const struct rr_vb_dev *d)
 {
 	struct stat st;

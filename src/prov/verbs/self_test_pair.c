@@ -239,7 +239,7 @@ void rr_test_pair_disconnect(struct rr_test_pair *t)
 	t->mw = NULL;
 	t->owner = t->peer = NULL;
 	while (t->cq && ibv_poll_cq(t->cq, 1, &wc) > 0)
-		; /* completions of the queue pairs just destroyed */
+		; /* drops completions of the destroyed queue pairs */
 }
 
 /* -- one work request ------------------------------------------------------------- */

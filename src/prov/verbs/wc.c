@@ -7,7 +7,7 @@
  * complete later posts before a Read.  Receives complete in the order of posting.
  *
  * Failure: the first error sets the reason.  The posts remain queued until vb_end.c
- * flushes all of them, in order.
+ * flushes all of them, in the order of posting.
  */
 #include <stdlib.h>
 
