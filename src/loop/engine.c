@@ -82,7 +82,7 @@ static void set_inside(struct rpcrdma_engine *e, unsigned long thread)
 static void wake_engine(struct rpcrdma_engine *e)
 {
 	uint64_t one = 1;
-	int saved = errno; /* a signal handler may call this */
+	int saved = errno; /* a signal handler may call this function */
 
 	/* The write fails only if the counter is full, so that a wake-up is already
 	 * pending. */

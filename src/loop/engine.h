@@ -61,7 +61,7 @@ struct rr_owner {
 	void (*abandon)(struct rr_owner *);
 };
 
-/* A function to run in the engine's thread.  Embedded in an object of the caller. */
+/* A function to run in the engine's thread.  Embedded in the caller's object. */
 struct rr_post {
 	struct rr_list link;
 	void (*fn)(struct rr_post *);
@@ -124,7 +124,7 @@ void rr_engine_member_over(struct rpcrdma_engine *, struct rr_member *m);
 /* Removes @m from all lists.  Called by the member's free function. */
 void rr_engine_remove_member(struct rpcrdma_engine *, struct rr_member *m);
 
-/* Adds @p, whose free function is set, to the engine, which frees @p. */
+/* Adds @p to the engine, which later frees @p by calling @p's free function. */
 void rr_engine_add_part(struct rpcrdma_engine *, struct rr_part *p);
 /* Returns the part with this free function, or NULL. */
 struct rr_part *rr_engine_find_part(const struct rpcrdma_engine *,
@@ -154,7 +154,7 @@ bool rr_engine_inside(const struct rpcrdma_engine *);
 /* Returns a new XID: not 0, and unique among the outstanding calls of this engine,
  * since several objects may share a connection, now or after a reconnect. [O11] */
 uint32_t rr_engine_new_xid(struct rpcrdma_engine *);
-/* Returns the time by CLOCK_MONOTONIC. */
+/* Returns the current time of CLOCK_MONOTONIC. */
 rr_time rr_engine_clock(void);
 /* Returns @t + @ns, or RR_TIME_NEVER on overflow. */
 static inline rr_time rr_after(rr_time t, uint64_t ns)
