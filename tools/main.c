@@ -53,6 +53,11 @@ static int run_command(const char *name, int argc, char **argv)
 
 static int print_completion(int argc, char **argv)
 {
+	if (argc == 3 && (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h"))) {
+		puts("usage: rpcrdma completion bash\n"
+		     "Prints a file that makes bash complete rpcrdma's command line.");
+		return tool_finish(TOOL_OK);
+	}
 	if (argc != 3 || strcmp(argv[2], "bash")) {
 		tool_error("completion needs the name of a shell: bash");
 		return tool_usage();
@@ -69,6 +74,9 @@ int main(int argc, char **argv)
 		print_commands(stderr);
 		return TOOL_USAGE;
 	}
+	if (!strcmp(argv[1], "help") && argc == 3 && !strcmp(argv[2], "completion"))
+		return print_completion(
+		        3, (char *[]){argv[0], argv[2], (char *)"--help", NULL});
 	if (!strcmp(argv[1], "help") && argc == 3 && *argv[2] != '-')
 		return run_command(argv[2], 2,
 		                   (char *[]){argv[2], (char *)"--help", NULL});

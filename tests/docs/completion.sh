@@ -16,6 +16,8 @@ fail() {
 	failed=1
 }
 "$rpcrdma" completion bash >"$tmp/rpcrdma.bash"
+"$rpcrdma" help completion | grep -q '^usage: rpcrdma completion bash$' ||
+	fail "rpcrdma help completion does not describe it"
 # shellcheck source=/dev/null
 . "$tmp/rpcrdma.bash"
 complete -p rpcrdma | grep -q -- '-F _rpcrdma rpcrdma' || fail "nothing is registered for rpcrdma"
