@@ -22,8 +22,8 @@
 	X(COMPLETE, "a post has completed or was flushed")                             \
 	X(REGISTER, "the provider answers a registration")                             \
 	X(TICK, "time has passed")                                                     \
-	X(END, "the user asks for an end, or the connection fails")                    \
-	X(LOSE, "the provider's connection is over")                                   \
+	X(END, "the user closes the connection, or it fails")                          \
+	X(LOSE, "the provider's connection has ended")                                 \
 	X(EMPTY, "no call and no request is left")
 
 #define RR_CONN_STATES(X) /* name, meaning, events accepted */                         \
@@ -64,16 +64,16 @@ enum rr_conn_state {
 /* -- call ------------------------------------------------------------------ */
 
 #define RR_CALL_EVENTS(X) /* name, meaning */                                          \
-	X(PLAN, "its turn to send: its format and chunks are chosen")                  \
+	X(PLAN, "its turn to send has come: format and chunks are chosen")             \
 	X(REGISTER, "the provider answers a registration")                             \
-	X(SEND, "a credit is there for its next message")                              \
+	X(SEND, "there is a credit for its next message")                              \
 	X(ANSWER, "a Reply, a part of one or an error was received")                   \
-	X(TEAR, "its Reply broke a rule before the last part")                         \
+	X(TEAR, "a part of its Reply, not the last one, broke a rule")                 \
 	X(END, "the result is known, or the user cancels it")                          \
-	X(SETTLE, "no Send and no invalidation is owed any more")                      \
+	X(SETTLE, "no Send or invalidation of it is outstanding")                      \
 	X(LOSE, "the connection is lost")                                              \
 	X(POLL, "CALL_DONE is polled")                                                 \
-	X(RELEASE, "the user gives the Reply's memory back")
+	X(RELEASE, "the user releases the Reply's memory")
 
 #define RR_CALL_STATES(X) /* name, meaning, events accepted */                         \
 	X(QUEUED, "waits for its turn to send", PLAN | END | LOSE)                     \
@@ -83,7 +83,7 @@ enum rr_conn_state {
 	  SEND | ANSWER | END | LOSE)                                                  \
 	X(WAITING, "sent; the Reply is awaited", ANSWER | TEAR | END | LOSE)           \
 	X(DRAINING, "result known; the rest of its Reply is awaited", END | LOSE)      \
-	X(ENDING, "result known; Sends and invalidations are owed",                    \
+	X(ENDING, "result known; Sends or invalidations are outstanding",              \
 	  REGISTER | SETTLE | LOSE)                                                    \
 	X(DONE, "CALL_DONE queued or polled; a Reply may be lent", POLL | RELEASE)
 
@@ -126,11 +126,11 @@ enum rr_call_phase {
 
 #define RR_REQUEST_EVENTS(X) /* name, meaning */                                       \
 	X(PART, "a part of a continued Call was received")                             \
-	X(ROOM, "there is room to collect its parts in")                               \
-	X(WHOLE, "all of the Call is here, but for what is to be pulled")              \
-	X(TURN, "one more request may be served")                                      \
+	X(ROOM, "there is memory to collect its parts in")                             \
+	X(WHOLE, "the Call is complete, except for chunks to be pulled")               \
+	X(TURN, "the limit of requests allows one more")                               \
 	X(RESERVE, "memory to pull into is reserved")                                  \
-	X(PULL, "every RDMA Read asked for has completed")                             \
+	X(PULL, "all its RDMA Reads have completed")                                   \
 	X(ADMIT, "the user admits it")                                                 \
 	X(REPLY, "the user replies")                                                   \
 	X(CARRY, "a Send or Write of the reply has completed")                         \
@@ -138,9 +138,9 @@ enum rr_call_phase {
 
 #define RR_REQUEST_STATES(X) /* name, meaning, events accepted */                      \
 	X(NEW, "its Call was just received", PART | WHOLE)                             \
-	X(ROOM, "a continued Call that waits for room", PART | ROOM | END)             \
+	X(ROOM, "a continued Call that waits for memory", PART | ROOM | END)           \
 	X(COLLECTING, "more of its parts are awaited", PART | WHOLE | END)             \
-	X(TURN, "waits until fewer are being served", TURN | END)                      \
+	X(TURN, "waits until fewer requests are being served", TURN | END)             \
 	X(BUDGET, "waits for memory to pull into", RESERVE | END)                      \
 	X(PULLING_CALL, "the Position Zero chunk is being read", PULL | END)           \
 	X(ADMIT, "the user decides", ADMIT | REPLY | END)                              \

@@ -15,10 +15,10 @@
 #define RR_LINK_EVENTS(X) /* name, meaning */                                          \
 	X(CONNECT, "RR_WC_CONNECTED is polled")                                        \
 	X(AGREE, "RR_ACT_READY is polled")                                             \
-	X(LEAVE, "the owner asks for an end")                                          \
-	X(DISCONNECT, "the connection asks for an end, or a post failed")              \
+	X(LEAVE, "the owner closes the link")                                          \
+	X(DISCONNECT, "the connection asks to disconnect, or a post failed")           \
 	X(COMPLETE, "a post has completed or was flushed")                             \
-	X(TICK, "the connection's deadline has come")                                  \
+	X(TICK, "the connection's deadline has passed")                                \
 	X(LOSE, "RR_WC_DISCONNECTED is polled, or the endpoint was destroyed")         \
 	X(CLOSE, "RR_ACT_CLOSED is polled")
 
@@ -29,13 +29,13 @@
 	  AGREE | LEAVE | DISCONNECT | COMPLETE | TICK | LOSE)                         \
 	X(READY, "Calls and Replies are sent and received",                            \
 	  CONNECT | LEAVE | DISCONNECT | COMPLETE | TICK | LOSE)                       \
-	X(LEAVING, "the owner wants the end; the endpoint is not told yet",            \
+	X(LEAVING, "the owner closes the link; disconnect is not called yet",          \
 	  CONNECT | AGREE | LEAVE | DISCONNECT | COMPLETE | TICK | LOSE)               \
 	X(CLOSING, "the endpoint disconnects",                                         \
 	  CONNECT | AGREE | LEAVE | DISCONNECT | COMPLETE | TICK | LOSE)               \
 	X(LOST, "the endpoint has ended; users still hold requests or Replies",        \
 	  LEAVE | DISCONNECT | CLOSE)                                                  \
-	X(OVER, "the owner was told of the end; terminal", 0)
+	X(OVER, "the owner has been notified of the end; terminal", 0)
 
 #define RR_LINK_MOVES(X) /* from, event, to */                                         \
 	X(CONNECTING, CONNECT, OPEN)                                                   \
