@@ -80,10 +80,10 @@ RPCRDMA_API unsigned rpcrdma_library_version_number(void);
 /* ---- Payload streams ------------------------------------------------------
  *
  * A message body is a short vector of pieces.  An item piece has the octets of one
- * DDP-eligible XDR data item, without its length word, which ends the piece before it,
- * and without roundup padding, which the library adds where the item travels inline.
- * The other pieces are XDR octets; between two items their total length is a multiple
- * of four.                                              [v2 §4.3.4.4, §4.3.5]
+ * DDP-eligible XDR data item.  The item's length word is at the end of the preceding
+ * piece.  The piece has no roundup padding; the library adds it if the item is sent
+ * inline.  The other pieces are XDR octets; between two items their total length is a
+ * multiple of four.                                     [v2 §4.3.4.4, §4.3.5]
  */
 struct rpcrdma_piece {
 	const void *base;
@@ -400,11 +400,11 @@ RPCRDMA_API int rpcrdma_connect(struct rpcrdma_engine *, const char *host,
  * rpcrdma_connect.  NFS needs no look-up; its port is 20049.                  [v2 §9]
  * Blocks for up to @timeout_ns (0 = 5 s) after the name is resolved.  Call this
  * function before the engine runs or in another thread, or set the program in the
- * options of rpcrdma_connect instead.  Any thread.  Returns -ENXIO if the name does not
- * resolve; -ECONNREFUSED, -ETIMEDOUT or the like if no rpcbind answers; -ENOENT if
- * rpcbind has no entry for this version of the program; -EPROTONOSUPPORT if it supports
- * neither version 4 nor version 3 of its protocol; -EACCES or -EPROTO if it refuses;
- * -EBADMSG or -EMSGSIZE if its answer is malformed.
+ * options of rpcrdma_connect instead.  Any thread.
+ * Returns -ENXIO if the name does not resolve; -ECONNREFUSED, -ETIMEDOUT or the like if
+ * no rpcbind answers; -ENOENT if rpcbind has no entry for this version of the program;
+ * -EPROTONOSUPPORT if it supports neither version 4 nor version 3 of its protocol;
+ * -EACCES or -EPROTO if it refuses; -EBADMSG or -EMSGSIZE if its answer is malformed.
  */
 RPCRDMA_API int rpcrdma_lookup(const char *host, uint32_t program, uint32_t version,
                                uint64_t timeout_ns,
@@ -533,17 +533,19 @@ RPCRDMA_API void rpcrdma_call_cancel(struct rpcrdma_call *);
  * space for @size octets; if reply_bytes is 0, @size is used instead.  Returns the
  * call's status, or the error from rpcrdma_call.  Fills in @ret, unless it is NULL, in
  * both cases; its results member points to @results.  The options must set neither done
- * nor arg.  Any thread.  In the engine's thread, runs the engine until the call has
- * ended: other callbacks are called meanwhile, and rpcrdma_engine_stop does not end the
- * wait.  In any other thread, sleeps; the engine's thread must continue to run the
- * engine.  A program need not have an engine thread: if rpcrdma_engine_process and _run
- * have never been called, the waiting threads take turns running the engine.  @conn
- * must not be closed while a thread waits, unless its call has begun; the call then
- * ends with -ECANCELED.  Returns -EDEADLK if called within a callback of this engine.
- * Returns -EOVERFLOW if the results are longer than @size, or an item is longer than
- * its dest; the call was executed, ret->len and ret_len have the lengths, and the part
- * that was too long is not copied.  Returns -EINVAL as rpcrdma_call does, or if done or
- * arg is set, or if @results is NULL and @size is not 0.
+ * nor arg.
+ * Any thread.  In the engine's thread, runs the engine until the call has ended: other
+ * callbacks are called meanwhile, and rpcrdma_engine_stop does not end the wait.  In
+ * any other thread, sleeps; the engine's thread must continue to run the engine.  A
+ * program need not have an engine thread: if rpcrdma_engine_process and _run have never
+ * been called, the waiting threads take turns running the engine.  @conn must not be
+ * closed while a thread waits, unless its call has begun; the call then ends with
+ * -ECANCELED.
+ * Returns -EDEADLK if called within a callback of this engine.  Returns -EOVERFLOW if
+ * the results are longer than @size, or an item is longer than its dest; the call was
+ * executed, ret->len and ret_len have the lengths, and the part that was too long is
+ * not copied.  Returns -EINVAL as rpcrdma_call does, or if done or arg is set, or if
+ * @results is NULL and @size is not 0.
  */
 RPCRDMA_API int rpcrdma_call_sync(struct rpcrdma_conn *,
                                   const struct rpcrdma_call_options *, void *results,
@@ -760,17 +762,18 @@ RPCRDMA_API int rpcrdma_request_error(struct rpcrdma_request *, int status,
 /* ---- Calls from server to client ------------------------------- [v2 §4.5]
  *
  * A server calls a client with rpcrdma_call on a connection object that represents that
- * client.  The object is made from a request of the client and outlives the transport
- * connection.  When that connection is lost, calls wait until the client reconnects,
- * which only the upper layer can detect (NFSv4.1: BIND_CONN_TO_SESSION).  Each call
- * waits @retry_ns at most (0 = 60 s, UINT64_MAX = forever), and then ends with
- * -EHOSTUNREACH.  A call ends with -EPROTONOSUPPORT if the client supports no reverse
- * calls, and with -EMSGSIZE if the client's level cannot carry it.  A connection that
- * such an object uses is not closed for being idle, and outlives the object; it ends
- * when its client vanishes, see keepalive_ns.  A handler may wait for such a call
- * before it answers its request.  rpcrdma_conn_get_stats returns the counters of the
- * connection that the object uses now.  Returns -EINVAL if a client received the
- * request, or -ENOTCONN if its connection is closed or closing.
+ * client.  The object is made from one of the client's requests and outlives the
+ * transport connection.  When that connection is lost, calls wait until the client
+ * reconnects, which only the upper layer can detect (NFSv4.1: BIND_CONN_TO_SESSION).
+ * Each call waits @retry_ns at most (0 = 60 s, UINT64_MAX = forever), and then ends
+ * with -EHOSTUNREACH.  A call ends with -EPROTONOSUPPORT if the client supports no
+ * reverse calls, and with -EMSGSIZE if the client's enum rpcrdma_reverse value does not
+ * permit the message.  A connection that such an object uses is not closed for being
+ * idle, and outlives the object; it ends when its client vanishes, see keepalive_ns.  A
+ * handler may wait for a reverse call before it answers its request.
+ * rpcrdma_conn_get_stats returns the counters of the connection that the object uses
+ * now.  Returns -EINVAL if a client received the request, or -ENOTCONN if its
+ * connection is closed or closing.
  */
 RPCRDMA_API int rpcrdma_request_reverse(struct rpcrdma_request *, uint64_t retry_ns,
                                         struct rpcrdma_conn **ret);

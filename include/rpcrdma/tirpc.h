@@ -28,11 +28,11 @@ extern "C" {
 
 /* ---- Bindings --------------------------------------------------------------
  *
- * A binding names the items of a program's procedures that may move by RDMA, straight
- * to their place, without a copy at either end.  Client and server must agree on it, as
- * they agree on the .x file [v2 §A].  A program without a binding works at any size: a
- * Call or Reply of more than chunk_bytes moves by RDMA as a whole.  Its sender sends
- * long octets from their place; its receiver copies them.
+ * A binding lists the items of a program's procedures that may move by RDMA straight to
+ * their destination, without a copy on either side.  Client and server must agree on
+ * the binding, as they agree on the .x file [v2 §A].  A program without a binding works
+ * with messages of any size: a Call or Reply of more than chunk_bytes moves by RDMA as
+ * a whole.  Its sender sends long opaques in place; its receiver copies them.
  */
 
 /* An item: the octets of an opaque<> or string<> that is a direct member of the
@@ -123,40 +123,41 @@ struct rpcrdma_tirpc_options {
 
 /* ---- Client -------------------------------------------------------------------
  *
- * @host is "HOST", whose rpcbind is asked for the port (rpcrdma_lookup; without an
- * answer NFS has port 20049), or "HOST:PORT" with the port of RDMA; "[ADDRESS]" for
- * IPv6. @options is borrowed, NULL = all defaults.  The CLIENT is connected, has
- * AUTH_NONE, and is freed by clnt_destroy.
+ * @host is "HOST" or "HOST:PORT", with brackets around an IPv6 address.  PORT is the
+ * RDMA port; without it, the library asks the host's rpcbind (rpcrdma_lookup), and uses
+ * port 20049 for NFS if there is no answer.  @options is borrowed; NULL = all defaults.
+ * The returned CLIENT is connected and has AUTH_NONE; clnt_destroy frees it.
  *
  * Transports: netids lists up to four, separated by commas, each at most once:
- *   "rdma", "rdma6"  RDMA, at any address of the host, or at its IPv6 addresses only
- *   "tcp", "tcp6"    TCP, likewise: a CLIENT of libtirpc, to which nothing here about
- *                    calls and options applies; its port is tcp_port, or that of
- *   rpcbind "netpath"        alone: the list of the environment variable NETPATH, as
- *                    for libtirpc, with colons; other netids in it are ignored; unset:
- *                    "rdma,tcp"
- * The library uses the first one that connects; cl_netid is "rdma", "rdma6", "tcp" or
- * "tcp6", by the address.  Each has an equal share of the time that is left.
- * If none connects, rpc_createerr has the error of the first one.  Host authentication
- * with REQUIRE excludes TCP, which has none (EINVAL).
+ *   "rdma", "rdma6"  RDMA, at any address of the host, or only at its IPv6 addresses
+ *   "tcp", "tcp6"    TCP, with the same choice of addresses.  The CLIENT is libtirpc's;
+ *                    the rules below about calls and options do not apply to it.  Its
+ *                    port is tcp_port, or the port from rpcbind.
+ *   "netpath"        must be the only entry: the list is in the environment variable
+ *                    NETPATH, as for libtirpc, separated by colons.  Other netids in
+ *                    NETPATH are ignored.  If NETPATH is unset: "rdma,tcp".
+ * The library uses the first transport that connects; cl_netid is then "rdma", "rdma6",
+ * "tcp" or "tcp6", depending on the address.  Each attempt gets an equal share of the
+ * remaining time.  If no transport connects, rpc_createerr has the first one's error.
+ * Host authentication with REQUIRE excludes TCP, which does not support it (EINVAL).
  *
- * Threads: several threads may use a CLIENT at once.  Their calls are outstanding
- * together, with RPCSEC_GSS one after the other.  clnt_geterr has the error of the call
- * that ended last, of whichever thread.  No other thread may use the CLIENT during
- * clnt_destroy.
+ * Threads: several threads may use a CLIENT at the same time.  Their calls are
+ * outstanding together; with RPCSEC_GSS, they are made one after the other.
+ * clnt_geterr returns the error of the call that ended last, in any thread.  No other
+ * thread may use the CLIENT during clnt_destroy.
  *
- * clnt_call     returns RPC_TIMEDOUT after its timeout, or that of CLSET_TIMEOUT.  With
- *               a zero timeout it sends and returns at once: RPC_SUCCESS if xres is
- *               NULL, else RPC_TIMEDOUT.  RPC_CANTRECV, RPC_CANTSEND: see re_errno of
- *               clnt_geterr.  It is a cancellation point; a cancelled thread leaves no
- *               call behind.  Signals of the thread wait until the call ends, as over
- *               TCP.
+ * clnt_call     returns RPC_TIMEDOUT after its timeout, or the CLSET_TIMEOUT value.
+ *               With a zero timeout it sends and returns immediately: RPC_SUCCESS if
+ *               xres is NULL, otherwise RPC_TIMEDOUT.  For RPC_CANTRECV and
+ *               RPC_CANTSEND, re_errno from clnt_geterr has the cause.  clnt_call is a
+ *               cancellation point; if the thread is cancelled, the call is, too.
+ *               Signals to the thread wait until the call ends, as over TCP.
  * clnt_destroy  waits, 2 s at most, until calls with a zero timeout have arrived.  A
- *               process that ends without it may lose them.
+ *               process that ends without clnt_destroy may lose such calls.
  * clnt_abort    ends the calls of other threads with RPC_INTR.
- * clnt_control  works as for TCP.  CLGET_FD: a descriptor, for poll only, that becomes
- *               readable when the connection is lost.  CLSET_XID: the XID of the next
- *               call, which must differ from those of outstanding calls.
+ * clnt_control  works as for TCP.  CLGET_FD gets a descriptor, for poll only, that
+ *               becomes readable when the connection is lost.  CLSET_XID sets the XID of
+ *               the next call, which must differ from every outstanding call's XID.
  */
 RPCRDMA_API CLIENT *clnt_rdma_create(const char *host, rpcprog_t program,
                                      rpcvers_t version,
@@ -176,19 +177,19 @@ RPCRDMA_API CLIENT *clnt_rdma_create_vers(const char *host, rpcprog_t program,
 
 /* ---- Server ---------------------------------------------------------------------
  *
- * @address is "ADDR:PORT" as for rpcrdma_listen; port 0 is any free one, see xp_port
- * and xp_ltaddr.  The SVCXPRT is registered with svc_run.  svc_reg with a NULL
+ * @address is "ADDR:PORT" as for rpcrdma_listen; port 0 selects a free port, see
+ * xp_port and xp_ltaddr.  The SVCXPRT is registered with svc_run.  svc_reg with a NULL
  * netconfig adds programs; the same dispatch functions may serve TCP at the same time.
- * One SVCXPRT serves all clients: svc_getrpccaller returns the one whose request is
- * being dispatched.
+ * One SVCXPRT serves all clients; svc_getrpccaller returns the address of the client
+ * whose request is being dispatched.
  *
  * If a dispatch function returns without a reply, the client gets SYSTEM_ERR, since
- * over RDMA silence would take one of its credits forever.  svc_sendreply returns when
- * the provider has taken the reply; its memory may then be freed.  One thread at a time
- * dispatches the requests of an SVCXPRT.  A dispatch function may run the loop, and may
- * destroy the SVCXPRT, but it must return: a request that is left by longjmp, or by the
- * end of the thread, is never answered.  Arguments are valid until the reply.  After 16
- * requests other transports have their turn.
+ * over RDMA a missing reply would cost the client one of its credits forever.
+ * svc_sendreply returns when the provider has accepted the reply; the reply's memory
+ * may then be freed.  Only one thread at a time dispatches the requests of an SVCXPRT.
+ * A dispatch function may run the loop, and may destroy the SVCXPRT, but it must
+ * return: if it is left by longjmp, or its thread exits, the request is never answered.
+ * Arguments are valid until the reply.  After 16 requests, other transports are served.
  */
 RPCRDMA_API SVCXPRT *svc_rdma_create(const char *address,
                                      const struct rpcrdma_tirpc_options *options);
@@ -241,25 +242,27 @@ RPCRDMA_API const char *svc_rdma_identity(const SVCXPRT *);
 
 /* ---- RPCSEC_GSS ---------------------------------------------------------------------
  *
- * Kerberos V5, by libtirpc's functions, as over TCP: authgss_create, _create_default,
- * rpc_gss_seccreate, rpc_gss_set_defaults; rpc_gss_getcred, svcauth_gss_get_principal,
- * rpc_gss_svc_max_data_length in dispatch functions.  Under krb5 items move by RDMA;
- * under krb5i and krb5p no item does, even with a binding [v2 §11.2.2.3].
+ * Kerberos 5 through libtirpc's functions, as over TCP: authgss_create,
+ * _create_default, rpc_gss_seccreate, rpc_gss_set_defaults; rpc_gss_getcred,
+ * svcauth_gss_get_principal, rpc_gss_svc_max_data_length in dispatch functions.  Items
+ * move by RDMA under krb5, but not under krb5i and krb5p, even with a binding
+ * [v2 §11.2.2.3].
  *
- * Clients: the calls of one AUTH follow one another, even from several threads.  A call
- * that is outstanding when its connection is lost is never sent again.  When the server
- * has lost the context, for instance by a restart (RPC_AUTHERROR, re_why
- * RPCSEC_GSS_CREDPROBLEM or _CTXPROBLEM), libtirpc does not make a new one: call
- * auth_destroy and create it again.
+ * Clients: calls with the same AUTH are made one after the other, even from several
+ * threads.  A call that is outstanding when its connection is lost is never sent again.
+ * If the server has lost the context, for instance in a restart, calls end with
+ * RPC_AUTHERROR and re_why RPCSEC_GSS_CREDPROBLEM or _CTXPROBLEM.  libtirpc does not
+ * make a new context: call auth_destroy and create the AUTH again.
  *
- * Servers: an SVCXPRT keeps up to 8192 contexts, 2048 for one address, of any number of
- * clients and connections.  A context ends when it was idle for a day, or its ticket
- * has expired.  When all are in use, a new one replaces the one that was idle longest;
- * if that was used within the last ten seconds, the new one is refused.  The keys are
- * those of the keytab (KRB5_KTNAME).  gss_principal names the service, since the names
- * given to rpc_gss_set_svc_name and svcauth_gss_set_svc_name stay within libtirpc.
- * svc_principal of rpc_gss_getcred is the principal of the client's ticket.  Functions
- * of rpc_gss_set_callback are not called.  A replayed request, or one whose sequence
+ * Servers: an SVCXPRT keeps up to 8192 contexts, at most 2048 for one address, for any
+ * number of clients and connections.  A context ends when it has been idle for a day or
+ * its ticket has expired.  When the maximum is reached, a new context replaces the
+ * context that has been idle longest; if that context was used within the last ten
+ * seconds, the new one is refused.  The keys come from the keytab (KRB5_KTNAME).
+ * gss_principal sets the service, since libtirpc does not pass on the names given to
+ * rpc_gss_set_svc_name and svcauth_gss_set_svc_name.  svc_principal from
+ * rpc_gss_getcred is the principal in the client's ticket.  Functions set by
+ * rpc_gss_set_callback are not called.  A replayed request, or one whose sequence
  * number is below the window of 1024, ends its connection.
  */
 
