@@ -3,10 +3,10 @@
  * Reads XDR from pieces: arguments of a request, results of a call.   [RFC 4506]
  *
  * An item that was moved by RDMA is a piece of its own; an inline item lies between
- * other octets.  The same functions read both.  A cursor allocates nothing, copies
- * octets only on request, and never reads beyond the pieces, whatever lengths a peer
- * sends.  It keeps its first error: later reads return zero or NULL, so one call of
- * rpcrdma_cursor_end() after the last read is enough.
+ * other octets.  The same functions read both kinds.  A cursor allocates nothing,
+ * copies octets only on request, and never reads beyond the pieces, whatever lengths a
+ * peer sends.  It keeps its first error: later reads return zero or NULL, so one call
+ * of rpcrdma_cursor_end() after the last read is enough.
  *
  *	struct rpcrdma_cursor c;
  *	uint32_t flags, len;
@@ -33,7 +33,7 @@ extern "C" {
 /* The members are private.  A copy of the structure reads on from the same position.
  * The structure's size never changes. */
 struct rpcrdma_cursor {
-	const unsigned char *pos, *end;   /* of the current piece */
+	const unsigned char *pos, *end;   /* unread octets of the current piece */
 	const struct rpcrdma_piece *next; /* the following pieces; lent */
 	unsigned n_next;
 	unsigned odd; /* octets read beyond the last multiple of four */

@@ -51,8 +51,8 @@ struct rpcrdma_extension_htype {
 enum rpcrdma_property_event {
 	RPCRDMA_PROPERTY_RECEIVED = 0, /* the peer sent this value */
 	RPCRDMA_PROPERTY_DEFAULT = 1,  /* the peer sent none */
-	RPCRDMA_PROPERTY_REFUSED = 2, /* the peer refused this end's value, and uses its
-					  default for this end */
+	RPCRDMA_PROPERTY_REFUSED = 2,  /* the peer refused our value, and uses its
+					  default for us */
 };
 
 struct rpcrdma_extension_property {
@@ -99,8 +99,8 @@ enum { RPCRDMA_MAX_EXTENSIONS = 8, RPCRDMA_MAX_EXTENSION_NUMBERS = 16 };
 /*
  * Checks whether these extensions can be used together.  Returns 0; -EEXIST if a number
  * belongs to the base protocol or is used twice; -E2BIG if they exceed the limits
- * above, or for the same reason as with options; or -EINVAL.  rpcrdma_connect and
- * rpcrdma_listen fail with the same errors.
+ * above, or a structure has a member that this library lacks; or -EINVAL.
+ * rpcrdma_connect and rpcrdma_listen fail with the same errors.
  */
 RPCRDMA_API int rpcrdma_extensions_check(const struct rpcrdma_extension *const *,
                                          unsigned n);
@@ -108,7 +108,8 @@ RPCRDMA_API int rpcrdma_extensions_check(const struct rpcrdma_extension *const *
 /* Returns the channel of a client's connection, or NULL while the connection is not up.
  */
 RPCRDMA_API struct rpcrdma_channel *rpcrdma_conn_channel(const struct rpcrdma_conn *);
-/* Returns the channel on which a request was received, or NULL if it has ended. */
+/* Returns the channel on which a request was received, or NULL if the channel has
+ * ended. */
 RPCRDMA_API struct rpcrdma_channel *
 rpcrdma_request_channel(const struct rpcrdma_request *);
 /* Set and get a pointer that @ext keeps for each channel; initially NULL. */

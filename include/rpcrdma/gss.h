@@ -96,8 +96,8 @@ struct rpcrdma_service_gss_options {
  * them; by default, handlers receive such Calls unchanged.  A handler must itself
  * refuse a flavor that its procedure does not allow, by RPCRDMA_AUTH_ERROR with
  * AUTH_TOOWEAK (5).  Must be called before the first listen.  Reads the keytab.
- * Returns -ENOKEY if the keytab has no such key, or -EEXIST if this function was called
- * before.
+ * Returns -ENOKEY if the keytab lacks the principal's key, or -EEXIST if this function
+ * was called before.
  */
 RPCRDMA_API int rpcrdma_service_set_gss(struct rpcrdma_service *,
                                         const struct rpcrdma_service_gss_options *);

@@ -2,12 +2,12 @@
 /*
  * Host authentication: both peers of a connection prove their identity before any RPC.
  *                                                           [v2 §5.2.6, §11.1.1]
- * The draft has a transport property for it and leaves the mechanism open.  This
- * library uses TLS 1.3 [RFC 8446] with a certificate from each peer or a pre-shared
- * key.  Property 6 carries the handshake messages, in as many rounds as needed.  Then
- * each peer sends an exporter value [RFC 8446 §7.5] over all properties that it sent
- * and received, under a label with its role and the version.  This detects an attacker
- * in the middle who changes a property or replays a handshake.
+ * The draft defines a transport property for host authentication and leaves the
+ * mechanism open.  This library uses TLS 1.3 [RFC 8446] with a certificate from each
+ * peer or a pre-shared key.  Property 6 carries the handshake messages, in as many
+ * rounds as needed.  Then each peer sends an exporter value [RFC 8446 §7.5] over all
+ * properties that it sent and received, under a label with its role and the version.
+ * This detects an attacker in the middle who changes a property or replays a handshake.
  *
  * Host authentication proves that the peer has the key of its certificate, or the
  * shared key, and that both peers negotiated the same properties.  It does NOT protect
@@ -47,8 +47,9 @@ struct rpcrdma_hostauth_options {
 	const char *psk_file;
 	/* Server: the clients to admit, each given by its identity, as from
 	 * rpcrdma_request_identity ("CN=...", "psk:..."), or by a DNS name in its
-	 * certificate.  If there are none, every trusted client is admitted.  Copied.
-	 * Under PREFER, a client that proves no identity is admitted in any case. */
+	 * certificate.  If the list is empty, every trusted client is admitted.
+	 * Copied.  Under PREFER, a client that proves no identity is admitted in any
+	 * case. */
 	const char *const *allow;
 	size_t n_allow;
 };

@@ -69,7 +69,7 @@ struct rpcrdma_request;
 struct rpcrdma_extension; /* rpcrdma/extension.h */
 struct rpcrdma_gss;       /* rpcrdma/gss.h */
 
-/* The version of the library.  The macros have the version of this header; the
+/* The version of the library.  The macros are for the version of this header; the
  * functions return the version of the library in use.  The number is 10000 * major +
  * 100 * minor + patch.  Any thread. */
 #define RPCRDMA_LIBRARY_VERSION        "0.1.0"
@@ -203,8 +203,8 @@ RPCRDMA_API void rpcrdma_engine_set_log(struct rpcrdma_engine *,
 enum rpcrdma_reverse {
 	RPCRDMA_REVERSE_DEFAULT = 0,
 	RPCRDMA_REVERSE_SIMPLE = 1, /* Calls and Replies of one message each */
-	RPCRDMA_REVERSE_CONT = 2,   /* and continued ones */
-	RPCRDMA_REVERSE_GENL = 3,   /* and chunks */
+	RPCRDMA_REVERSE_CONT = 2,   /* SIMPLE, and continued messages */
+	RPCRDMA_REVERSE_GENL = 3,   /* CONT, and chunks */
 };
 
 /* Whether the peer must authenticate its host before any RPC, see rpcrdma/hostauth.h.
@@ -563,7 +563,8 @@ typedef void rpcrdma_handler_fn(struct rpcrdma_request *, void *arg);
 /* How the library treats a repeated Call. */
 enum rpcrdma_once {
 	RPCRDMA_EXECUTE_AGAIN = 0, /* executes it again */
-	/* Not idempotent: answers it with the first Call's reply, which is kept. */
+	/* Not idempotent: a repeated Call is answered with the first one's kept reply.
+	 */
 	RPCRDMA_EXECUTE_ONCE = 1,
 	/* Idempotent, but a late execution would undo later changes: while the first
 	 * Call is being executed, a repetition waits for its reply, which is not kept.
@@ -663,11 +664,11 @@ RPCRDMA_API void *rpcrdma_request_place_token(const struct rpcrdma_request *);
  * than 64 KiB, or -EBUSY if a Call has been served. */
 RPCRDMA_API int rpcrdma_service_set_reply_cache(struct rpcrdma_service *, size_t bytes);
 
-/* Listens at @address: "ADDR[:PORT]", IPv4, [IPv6] or a name; NULL = any address, port
- * 20049.  Port 0 selects a free port; see rpcrdma_listener_addr.  At the wildcard
- * address, unless a provider is selected, both software iWARP and RDMA devices listen.
- * iWARP devices do not, since they share TCP's ports; for them specify their address.
- */
+/* Listens at @address: "ADDR[:PORT]", IPv4, [IPv6] or a name; NULL = the wildcard
+ * address, port 20049.  Port 0 selects a free port; see rpcrdma_listener_addr.  At the
+ * wildcard address, unless a provider is selected, both software iWARP and RDMA devices
+ * listen.  iWARP devices do not, since they share TCP's ports; for them specify their
+ * address. */
 RPCRDMA_API int rpcrdma_listen(struct rpcrdma_engine *, const char *address,
                                const struct rpcrdma_conn_options *,
                                struct rpcrdma_service *, unsigned max_connections,

@@ -133,7 +133,7 @@ struct rpcrdma_tirpc_options {
  *   "tcp", "tcp6"    TCP, with the same choice of addresses.  The CLIENT is libtirpc's;
  *                    the rules below about calls and options do not apply to it.  Its
  *                    port is tcp_port, or the port from rpcbind.
- *   "netpath"        must be the only entry: the list is in the environment variable
+ *   "netpath"        must be the only entry; the list is in the environment variable
  *                    NETPATH, as for libtirpc, separated by colons.  Other netids in
  *                    NETPATH are ignored.  If NETPATH is unset: "rdma,tcp".
  * The library uses the first transport that connects; cl_netid is then "rdma", "rdma6",
