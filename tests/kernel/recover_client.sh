@@ -49,7 +49,7 @@ replace_link() {
 start_copy() { # FROM TO
 	case $VARIANT in
 	verbs-*)
-		guest_bg copy "exec rpcrdma cp --provider verbs --size 256K --in-flight 1 '$1' '$2'"
+		guest_bg copy "exec rpcrdma cp --provider verbs --size 64K --in-flight 1 '$1' '$2'"
 		;;
 	*)
 		pieces=""
