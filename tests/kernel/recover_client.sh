@@ -52,10 +52,10 @@ start_copy() { # FROM TO
 		guest_bg copy "exec rpcrdma cp --provider verbs --size 64K --in-flight 1 '$1' '$2'"
 		;;
 	*)
-		pieces=""
+		pieces="--size 32K"
 		[ "$trouble" != replace_link ] || pieces="--size 16K"
 		# shellcheck disable=SC2086
-		host_bg copy "$RPCRDMA" cp --in-flight 2 $pieces "$1" "$2"
+		host_bg copy "$RPCRDMA" cp --in-flight 1 $pieces "$1" "$2"
 		copy_pid=$bg_pid
 		;;
 	esac
@@ -86,7 +86,7 @@ finish_copy() {
 in_the_middle() { # TROUBLE FROM TO
 	guest 'tc qdisc add dev eth0 root netem rate 60mbit' || fail "netem"
 	start_copy "$2" "$3"
-	sleep 2
+	sleep 1
 	if copy_is_over; then
 		fail "$1: the copy was over before the trouble"
 	fi
