@@ -566,17 +566,18 @@ enum rpcrdma_once {
 	/* Not idempotent: a repeated Call is answered with the first one's kept reply.
 	 */
 	RPCRDMA_EXECUTE_ONCE = 1,
-	/* Idempotent, but a late execution would undo later changes: while the first
-	 * Call is being executed, a repetition waits for its reply, which is not kept.
-	 * The first 512 octets of the arguments are compared. */
+	/* Idempotent, but a late execution would undo later changes.  A repetition that
+	 * arrives while the first Call is being executed gets the first Call's reply;
+	 * the reply is not kept longer.  To recognise a repetition, the library
+	 * compares the first 512 octets of the arguments. */
 	RPCRDMA_EXECUTE_ONE_AT_A_TIME = 2,
 };
 
 /* A procedure and its upper-layer binding.                      [v2 §A, A.1] */
 struct rpcrdma_procedure {
 	const char *name;            /* for statistics */
-	rpcrdma_handler_fn *handler; /* NULL: PROC_UNAVAIL, and for procedure 0 a reply
-					without results */
+	rpcrdma_handler_fn *handler; /* NULL: the answer is PROC_UNAVAIL, except that
+					procedure 0 gets a reply without results */
 	uint8_t max_read_items;      /* eligible arguments: Read chunks allowed */
 	uint8_t max_write_items;     /* eligible results: Write chunks allowed */
 	uint32_t max_read_bytes; /* longest eligible argument; 0 = connection's limit */
@@ -630,7 +631,8 @@ struct rpcrdma_call_info {
 	const void *args;
 	size_t args_len;
 	unsigned n_items;
-	const size_t *item_bytes; /* some clients count roundup as part of an item */
+	const size_t
+	        *item_bytes; /* length of each item; some clients add its roundup */
 };
 typedef int rpcrdma_place_fn(const struct rpcrdma_call_info *, struct iovec *ret,
                              void **ret_token, void *arg);
@@ -733,7 +735,7 @@ RPCRDMA_API struct rpcrdma_engine *
 rpcrdma_request_engine(const struct rpcrdma_request *);
 /* Returns the arguments, after the RPC header.  The octets that were not reduced lie in
  * a few contiguous pieces; an item that was placed by RDMA Read is a piece of its own
- * (item is true).  rpcrdma/cursor.h reads them. */
+ * (item is true).  The functions of rpcrdma/cursor.h read them. */
 RPCRDMA_API unsigned rpcrdma_request_args(const struct rpcrdma_request *,
                                           const struct rpcrdma_piece **ret);
 /* Returns the size in octets of the client's Write chunk for the i-th eligible result,

@@ -11,7 +11,8 @@
 
 #include "base/base.h"
 
-/* Maximum size of a structure, so that a wrong size cannot make us read far. */
+/* Upper limit for the size of a structure, so that a wrong size cannot cause a read far
+ * out of bounds. */
 enum { RR_SIZED_MAX = 4096 };
 
 /* The size of the structure at @p up to and including its member @last. */

@@ -65,7 +65,8 @@ struct rr_auth {
 	void *ctx; /* argument for both functions; not shared with other connections */
 	/* Called for each property other than 6, in the order of transmission, when it
 	 * is sent (@own) or received.  Both peers see the same properties unless a
-	 * third party changed them.  All properties of a peer precede its first step.
+	 * third party changed them.  A peer sends all its properties before its first
+	 * authentication message.
 	 * Returns false to refuse the peer.  May be NULL. */
 	bool (*property)(void *ctx, bool own, uint32_t id, const void *data,
 	                 size_t len);

@@ -17,8 +17,8 @@ struct rr_props {
 	unsigned next;                /* index of the next extension property to send */
 	uint32_t ext_xid[RR_EXT_MAX]; /* XIDs of the messages that carried extension
 	                               * properties, by index */
-	uint32_t ext_seen; /* bitmap by index of the extension property: the peer has
-	                    * sent a value */
+	uint32_t ext_seen; /* bitmap of the extension properties, by index, for which
+	                    * the peer has sent a value */
 	/* The property being sent in parts, encoded as a set of one. [P2, P3] */
 	const uint8_t *part_data;
 	uint8_t part_head[12];    /* encoded start of the set: count, property id,

@@ -112,8 +112,8 @@ static bool enlarge_reply(const struct rr_conn *c, const struct rr_call *call,
 enum { GUESS_FIRST = 65536, GUESS_FACTOR = 16 };
 
 /* Picks a larger length for a Reply chunk that was too small or missing.  Returns false
- * if the previous guess already exceeded what the Call could provide, or the limit is
- * reached. */
+ * if the Call could not provide a chunk of the previous length, or if that was the
+ * limit. */
 static bool guess_reply(const struct rr_conn *c, const struct rr_call *call,
                         struct rr_recovery *r)
 {

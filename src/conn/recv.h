@@ -35,8 +35,8 @@ struct rr_msg {
 	struct rr_prefix p;
 	bool response, more, tpmore; /* flags in @p */
 	bool is_answer;              /* version 1: a Reply or an error */
-	bool of_call;                /* version 1: an answer for which a call waits */
-	const uint8_t *body;         /* octets after the prefix */
+	bool of_call;        /* version 1: the message answers an outstanding call */
+	const uint8_t *body; /* octets after the prefix */
 	size_t body_len;
 	const uint8_t *payload; /* octets after the chunk lists */
 	size_t payload_len;

@@ -104,8 +104,8 @@ enum rr_gss_verdict rr_acceptor_check_here(struct rr_acceptor *x,
 	return rr_gss_accept(x->table, call, ret);
 }
 
-/* The acceptor's thread holds the lock while it posts, so acquiring the lock waits
- * until the thread has posted. */
+/* Waits until the acceptor's thread has posted its result: the thread holds the lock
+ * while it posts. */
 void rr_acceptor_posted(struct rr_acceptor *x)
 {
 	pthread_mutex_lock(&x->lock);

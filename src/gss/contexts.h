@@ -164,8 +164,8 @@ enum rr_gss_verdict rr_gss_accept(struct rr_gss *, const struct rr_gss_call *,
 
 /*
  * Protects the results in @pieces as the request's service requires, adding XDR padding
- * after each item.  Stores in @ret memory from malloc, and in @ret_len its length, a
- * multiple of four.  May be called again, for a Reply that is retransmitted.  Returns
+ * after each item.  Stores a buffer from malloc in @ret, and its length, a multiple of
+ * four, in @ret_len.  May be called again, for a Reply that is retransmitted.  Returns
  * -EINVAL if the service is NONE or the length of the results is not a multiple of
  * four, -EMSGSIZE, -ENOMEM, or -EKEYREJECTED if GSS-API failed.  After -EKEYREJECTED
  * the caller must close the connection, and must not send a Reply

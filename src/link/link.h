@@ -41,7 +41,7 @@ struct rr_link_owner_ops {
 	 * requests that are only waiting. */
 	void (*disconnected)(struct rr_link *);
 	void (*call_done)(struct rr_link *, struct rr_call *);
-	/* Called when the connection is lost and its calls have been returned, but
+	/* Called when the connection is lost and its calls have ended, but
 	 * handlers still have requests.  @closed is called when they have answered.
 	 * May be NULL. */
 	void (*lost)(struct rr_link *);

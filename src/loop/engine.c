@@ -84,8 +84,8 @@ static void wake_engine(struct rpcrdma_engine *e)
 	uint64_t one = 1;
 	int saved = errno; /* a signal handler may call this function */
 
-	/* The write fails only if the counter is full, so that a wake-up is already
-	 * pending. */
+	/* The write fails only if the counter is full, in which case a wake-up is
+	 * already pending. */
 	(void)!write(e->evfd, &one, sizeof(one));
 	errno = saved;
 }

@@ -30,8 +30,8 @@ void rr_timers_fini(struct rr_timers *);
 int rr_timer_reserve(struct rr_timers *, struct rr_timer *t) RR_MUST_CHECK;
 /* Stops @t and cancels its reservation, if there is one. */
 void rr_timer_release(struct rr_timers *, struct rr_timer *t);
-/* Starts @t, or changes its time if it runs.  Returns 0 or -ENOMEM; a timer that runs
- * or has a reservation never causes -ENOMEM. */
+/* Starts @t, or changes its time if it is running.  Returns 0 or -ENOMEM; never -ENOMEM
+ * for a timer that is running or has a reservation. */
 int rr_timer_set(struct rr_timers *, struct rr_timer *t, rr_time when) RR_MUST_CHECK;
 void rr_timer_stop(struct rr_timers *, struct rr_timer *t);
 /* Returns the time of the first timer, or RR_TIME_NEVER if none runs. */

@@ -139,9 +139,10 @@ struct rr_prov_config {
 	uint32_t conn_id;                  /* for traces */
 	const char *options;  /* provider options, "key=number,..."; NULL: defaults */
 	rr_time handshake_ns; /* time limit of connection set-up; 0: 10 s */
-	struct rr_prov_memory memory; /* block NULL: no memory is known to be stable */
-	uint32_t recvs;               /* limit on posted Receives; 0: unknown */
-	void *instance;               /* sim: its struct rr_sim_world; others: NULL */
+	struct rr_prov_memory
+	        memory; /* lasting memory; block is NULL if there is none */
+	uint32_t recvs; /* limit on posted Receives; 0: unknown */
+	void *instance; /* sim: its struct rr_sim_world; others: NULL */
 };
 
 struct rr_ep; /* an endpoint: the first member of each provider's structure */

@@ -53,7 +53,8 @@ struct client {
 	unsigned negotiation_failures; /* consecutive failures of a negotiation */
 	bool had_two;                  /* the server has used version 2 */
 	bool resting;                  /* connects again with the next call */
-	/* list of struct callee: lost links whose requests handlers still have */
+	/* list of struct callee: lost links with requests that
+	                            * handlers have not answered */
 	struct rr_list orphans;
 };
 

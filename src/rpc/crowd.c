@@ -157,8 +157,8 @@ static void enter_rank(struct rr_rank *r, struct rr_origin *o, unsigned kind)
 	}
 }
 
-/* Increments (@more) or decrements an origin's count.  This changes the rank's @top by
- * at most one. */
+/* Increments an origin's count if @more, otherwise decrements it.  The @top of its rank
+ * changes by at most one. */
 static void recount_guests(struct rr_crowd *c, struct rr_origin *o, unsigned kind,
                            bool more)
 {

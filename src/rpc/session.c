@@ -109,8 +109,8 @@ static void session_call_done(struct rr_link *l, struct rr_call *m)
 	close_if_settled(s);
 }
 
-/* Returns the outstanding calls in the reverse direction to their objects, because a
- * handler that has not replied may be waiting for such a call. */
+/* Hands the outstanding reverse-direction calls back to the connection objects that
+ * made them.  A handler that has not replied may be waiting for such a call. */
 static void session_lost(struct rr_link *l)
 {
 	rr_reverse_lost(l->owner, rr_link_error(l), l->why);

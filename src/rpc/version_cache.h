@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The version of RPC-over-RDMA in which to begin a connection: what an engine remembers
- * about servers, and what it learns from the end of a connection.  This module uses no
- * I/O, no clock, and no memory except the table.  [v2 §4.2.3, V5, V7]
+ * Chooses the RPC-over-RDMA version with which a connection begins, by what an engine
+ * remembers about servers, and learns from the end of a connection.  This module uses
+ * no I/O, no clock, and no memory except the table.  [v2 §4.2.3, V5, V7]
  *
  * Normal path: call rr_version_cache_ask before each attempt to connect,
  * rr_version_cache_ready when calls can be sent, and rr_version_cache_learn when the
@@ -56,7 +56,7 @@ struct rr_version_end {
 	bool ready;    /* calls could be sent */
 	bool answered; /* the peer answered, as in struct rr_conn_info */
 	uint32_t version;
-	bool had_two; /* an earlier connection of the same user had version 2 */
+	bool had_two; /* an earlier connection of the same user used version 2 */
 	int error;
 };
 

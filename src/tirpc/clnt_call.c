@@ -49,7 +49,7 @@ struct call {
 
 /* The arguments of clnt_call, and the Call's XID, program and version. */
 struct clnt_request {
-	bool whole; /* send no items, since the server refused their chunks */
+	bool whole; /* the server refused the chunks: send items inline */
 	rpcproc_t proc;
 	xdrproc_t xargs, xres;
 	void *args, *res;

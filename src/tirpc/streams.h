@@ -127,8 +127,8 @@ void *rr_xdr_item_alloc(size_t len);
 void rr_xdr_in_init(struct rr_xdr_in *, const struct rpcrdma_piece *pieces, unsigned n);
 /* Sets the items.  From now on, the stream recognizes them by their pointers. */
 void rr_xdr_in_items(struct rr_xdr_in *, const struct rr_xdr_items *);
-/* Frees the XDR routines' memory that was replaced with items' memory.  Must be called
- * after the last routine, even if that routine has failed. */
+/* Frees the buffers that the XDR routines allocated and that items' memory replaced.
+ * Must be called after the last routine, even if that routine has failed. */
 void rr_xdr_in_settle(struct rr_xdr_in *);
 /* Returns true if every result received by a Write chunk has been decoded. */
 bool rr_xdr_in_complete(const struct rr_xdr_in *);

@@ -357,7 +357,8 @@ struct copy_place {
 	const struct nfs_fh *fh;
 	int fd;
 };
-/* Returns true if the source directory is the one being filled.  May block. */
+/* Returns true if the source directory is the destination directory, too.  May block.
+ */
 bool copy_is_self(const struct copy_dir *, const struct copy_place *,
                   const struct copy_meta *);
 

@@ -149,7 +149,8 @@ static void report_mount(struct nfs_client *c, int r)
 	           more, list.text);
 }
 
-/* Stores a name that the server lists.  The list stays empty if it cannot be read. */
+/* Stores a name from the server's list of exports.  If that list cannot be read, the
+ * stored list stays empty. */
 static void remember_export(const char *path, void *arg)
 {
 	struct nfs_client *c = arg;

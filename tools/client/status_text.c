@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A status that means the same as an errno has the system's text, so that messages are
- * alike for local and remote files. */
+/* A status with the meaning of an errno uses the system's text for that errno, so that
+ * messages are the same for local and remote files. */
 static const struct {
 	nfsstat3 status;
 	int error; /* 0: @text describes the status */

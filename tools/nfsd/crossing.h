@@ -133,7 +133,7 @@ struct export *export_top(const struct export *);
 
 /* -- mount points of file systems that are not served (covered.c) ---------- */
 
-/* Checks that a file system that is not served is mounted at @place below @ex.  If so,
+/* If a file system that the server does not export is mounted at @place below @ex,
  * returns 0 and stores in @ret the path of the mount point's parent directory, relative
  * to the root of the top export; otherwise returns -ESTALE. */
 int crossing_covers(struct nfsd *, struct export *ex, uint64_t place, char *ret,

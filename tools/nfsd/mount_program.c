@@ -121,7 +121,8 @@ static struct list_writer begin_list_results(struct op *op)
 
 static void end_list_results(struct op *op, struct list_writer *o)
 {
-	static const char end[4]; /* FALSE: an empty list, if no memory is left */
+	static const char
+	        end[4]; /* XDR FALSE, an empty list; sent if there is no memory */
 
 	op->tail = (struct rpcrdma_piece){end, 4, false};
 	if (!o->buf)

@@ -432,8 +432,8 @@ static void begin_op(struct op *op, uint64_t bytes)
 	e = find_op_groups(op, queue_op_with_groups, op);
 	if (e == -EAGAIN)
 		defer_op(op);
-	/* Not for a mounted file system: the path to it may lead through a file system
-	 * that sleeps. */
+	/* A worker runs the operations on a mounted file system, because the path to it
+	 * may lead through a file system whose operations sleep. */
 	if (e || (fs->kind == FS_AWAKE && !d->engine_keeps_identity && !op->ex->top &&
 	          run_in_engine(op)))
 		return;
@@ -571,8 +571,8 @@ static bool wait_for_worker(struct waited *w)
 	return done;
 }
 
-/* Starts the call, with a group look-up first if necessary.  Returns 0, or negative
- * errno if the call cannot be started. */
+/* Starts the call, after a look-up of the groups if necessary.  Returns 0, or a
+ * negative errno if the call cannot be started. */
 static int start_waited(struct waited *w)
 {
 	struct op *op = &w->op;

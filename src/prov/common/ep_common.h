@@ -87,7 +87,7 @@ static inline void rr_ep_set_now(struct rr_ep_common *c, rr_time now)
 		c->now = now;
 }
 
-/* Starts the time limits of an orderly disconnect. */
+/* Starts the timers that limit an orderly disconnect. */
 void rr_ep_begin_drain(struct rr_ep_common *c);
 /* Extends the deadline of a disconnect: the peer is slow, but not silent. */
 void rr_ep_extend_drain(struct rr_ep_common *c);

@@ -70,7 +70,8 @@ struct rr_iw_recv {
 	uint64_t token;
 };
 
-/* An RDMA Read by the caller whose Request is framed. */
+/* An RDMA Read that this endpoint's user has posted, and whose Read Request is framed.
+ */
 struct rr_iw_read {
 	struct rr_sge sge;
 	uint64_t token;
