@@ -129,8 +129,9 @@ struct rpcrdma_gss_caller {
 	unsigned n_gids;      /* at most 65536, the kernel's limit */
 	const uint32_t *gids; /* lent for as long as the principal */
 };
-/* Fills in the caller.  Returns -ENOENT if the request does not use RPCSEC_GSS.  May be
- * called in any thread that may answer the request. */
+/* Stores the RPCSEC_GSS identity of the sender of a request.  Returns -ENOENT if the
+ * request does not use RPCSEC_GSS.  May be called in any thread that may answer the
+ * request. */
 RPCRDMA_API int rpcrdma_request_gss(const struct rpcrdma_request *,
                                     struct rpcrdma_gss_caller *ret, size_t size);
 

@@ -5,9 +5,9 @@
  * A request first waits for its turn: at most max_requests are served at once.  While
  * requests wait, credits are withheld (tx.c), so that few more arrive.  Continued Calls
  * for which memory was granted (collect.c) have a separate queue with priority: they
- * wait only for requests that have begun.  Every other request leaves a turn for each
- * continued Call that arrived earlier, since that request may wait for the memory
- * granted to the Call.
+ * wait only for requests that have begun.  Any other request begins only if one turn
+ * stays free for each continued Call that arrived earlier: the request may have to wait
+ * for memory that such a Call holds, and the Call could otherwise not be served.
  *
  * After its turn a request waits for memory.  The memory for all its RDMA Reads is
  * charged to the quota in one step, in order of arrival.  So requests wait only for

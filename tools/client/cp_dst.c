@@ -40,8 +40,8 @@ static bool replaces_link(const struct cp *c, bool to_dir)
 	return c->copy.backup && (c->no_target_dir || !to_dir);
 }
 
-/* Refuses -T for a link to a directory: it could mean neither the link nor the
- * directory. */
+/* Refuses -T for a symbolic link to a directory.  -T rules out copying into the
+ * directory, and the link itself is not replaced. */
 static int refuse_link(const char *text)
 {
 	tool_error("%s: a symbolic link to a directory; not replaced",

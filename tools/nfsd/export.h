@@ -23,7 +23,7 @@ struct statx;
  * directory and served with it (crossing.c). */
 struct export
 {
-	char *dir;    /* absolute path; with @top: path relative to its root */
+	char *dir;    /* absolute path or, if @top is set, path from @top's root */
 	char *name;   /* the path that clients mount; begins with '/' */
 	int root_fd;  /* O_PATH */
 	int mount_fd; /* for open_by_handle_at, which rejects O_PATH; or -1 */

@@ -61,8 +61,8 @@ bool ident_init(void)
 		return false;
 	can_switch = caps[0].effective & 1u << CAP_SETUID &&
 	             caps[0].effective & 1u << CAP_SETGID;
-	/* Dropping CAP_SYS_RESOURCE matters most: it would let users exceed their
-	 * quotas. */
+	/* CAP_SYS_RESOURCE is the most important capability to drop: with it, users
+	 * could exceed their quotas. */
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 		keep |= 1u << wanted[i];
 	caps[0].permitted &= keep;
