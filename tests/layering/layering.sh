@@ -8,7 +8,8 @@
 # BUILD (may be left out): a build of it, whose librr_*.a archives may refer only
 # to what their layer may use: `wire`, `conn` and the pump of `link` to a short list and
 # what lies below, `prov/iwarp` to sockets in sock.c alone, `prov/verbs` to rdma-core only
-# by the table of dl.c.
+# by the table of dl.c, and each layer to functions of the project only in the layers
+# below it.
 #
 # Prints each offence on a line of its own; exit 1 if there is one.
 set -eu

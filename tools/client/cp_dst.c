@@ -41,7 +41,7 @@ static bool replaces_link(const struct cp *c, bool to_dir)
 }
 
 /* Refuses -T for a symbolic link to a directory.  -T rules out copying into the
- * directory, and the link itself is not replaced. */
+ * directory, and without backups the link itself is not replaced. */
 static int refuse_link(const char *text)
 {
 	tool_error("%s: a symbolic link to a directory; not replaced",
