@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds what a peer may do with an export.  The list of clients is searched once for
- * each address and export, and the result is kept in a table until the lists are
- * replaced.  The engine's thread, the thread of MOUNT over TCP, and workers call
- * access_check.  The thread that loads an exports file replaces all of its lists at
+ * Decides what a peer may do with an export.  The result of searching the client list
+ * is cached in a table, by client address and export, until the client lists are
+ * replaced.  The engine's thread, the MOUNT-over-TCP thread and the workers call
+ * access_check.  The thread that loads an exports file replaces all client lists at
  * once.
  */
 #include "nfsd.h"

@@ -27,7 +27,7 @@ static const struct {
         {ENOTDIR, NFS3ERR_NOTDIR},
         {EISDIR, NFS3ERR_ISDIR},
         {EINVAL, NFS3ERR_INVAL},
-        {ELOOP, NFS3ERR_INVAL}, /* a symbolic link in place of a file */
+        {ELOOP, NFS3ERR_INVAL}, /* for O_NOFOLLOW: the file is a symbolic link */
         {EFBIG, NFS3ERR_FBIG},
         {EOVERFLOW, NFS3ERR_FBIG},
         {ENOSPC, NFS3ERR_NOSPC},
@@ -144,7 +144,7 @@ int attr_check(const sattr3 *a)
 	t = &a->mtime.set_mtime_u.mtime;
 	if (a->mtime.set_it == SET_TO_CLIENT_TIME && t->nseconds > 999999999)
 		return -EINVAL;
-	/* The kernel takes this ID to mean "no change". */
+	/* The kernel interprets this ID as "no change". */
 	if (a->uid.set_it && a->uid.set_uid3_u.uid == UINT32_MAX)
 		return -EINVAL;
 	if (a->gid.set_it && a->gid.set_gid3_u.gid == UINT32_MAX)

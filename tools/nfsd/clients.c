@@ -236,8 +236,8 @@ static bool set_flag(const char *option, struct grant *g)
 	        {"no_all_squash", &g->squash.all, false},
 	        {"secure", &g->low_ports, true},
 	        {"insecure", &g->low_ports, false},
-	        /* These options are accepted but have no effect: many files contain
-	         * them, and the server always behaves this way. */
+	        /* Accepted, because many files contain them, but without effect: the
+	         * server always behaves as these two options request. */
 	        {"sync", NULL, false},
 	        {"no_subtree_check", NULL, false},
 	};

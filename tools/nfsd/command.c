@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The command line of `rpcrdma nfsd`: its options, their help, and the options that
+ * The command line of `rpcrdma nfsd`: the options, their help, and the options that
  * cannot be combined.  If an option is wrong, the program prints one sentence on
- * standard error and exits with 2.
+ * standard error and exits with status 2.
  */
 #include "daemon.h"
 #include <ctype.h>
@@ -97,7 +97,8 @@ static int take_reply_cache(void *to, const char *arg)
 	return -EINVAL;
 }
 
-/* Returns 0, or prints a message and returns -EINVAL. */
+/* Checks that the host authentication options are consistent.  Returns 0, or prints a
+ * message and returns -EINVAL. */
 static int check_hostauth(const struct tool_common *c)
 {
 	const char *wrong = NULL;

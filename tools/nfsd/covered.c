@@ -2,10 +2,11 @@
 /*
  * Shows an empty directory at the mount point of each file system that is not served.
  *
- * The mounted file system is never accessed.  The directory that it covers cannot be
- * reached by its path; the server knows only the directory's inode number, from reading
- * the parent directory.  Clients see the parent directory's owner and times, and nobody
- * can write to the covered directory.
+ * The server never accesses the mounted file system.  Nor can it reach the directory
+ * that the mount covers, because the path leads to the mounted file system.  It knows
+ * only the directory's inode number, from reading the parent directory.  Clients see
+ * the covered directory with the owner and times of its parent, and nobody can write to
+ * it.
  */
 #include "nfsd.h"
 #include <dirent.h>
@@ -36,7 +37,7 @@ static uint64_t find_listed_number(int dir, const char *name)
 }
 
 /* Returns an inode number for a mount point whose parent directory the server cannot
- * read.  Bit 63 is set, because real inode numbers are hardly ever that high. */
+ * read.  Sets bit 63, so that the number is unlikely to be that of another file. */
 static uint64_t make_place_number(uint64_t place)
 {
 	return place | 1ull << 63;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Mounted file systems that are served with the export above them; see crossing.h.
+ * Mounted file systems that are served as part of an export; see crossing.h.
  *
- * The first request that reaches a mount creates a record for it from the mount table
- * alone.  The mounted file system's workers open and close the record's descriptors.
- * Once open, the descriptors stay the same while anyone has a reference to the record.
+ * The first request that reaches a mount creates a record for the mounted file system,
+ * using only the mount table.  The mounted file system's workers open and close the
+ * record's descriptors.  Open descriptors do not change while there are references to
+ * the record.
  */
 #include "nfsd.h"
 #include <errno.h>
@@ -137,7 +138,7 @@ static bool is_mounted(const struct nfsd *d, const struct export *ex)
 	return l && (!ex->source || ex->source == digest_source(d, l));
 }
 
-/* Reads the table again if it has changed, and retires each record whose mount or
+/* Reads the mount table again if it has changed, and retires each record whose mount or
  * export no longer exists. */
 static void refresh_records(struct nfsd *d)
 {
@@ -206,8 +207,8 @@ static struct export *make_record(struct nfsd *d, struct export *top, const char
 	return ex;
 }
 
-/* Returns true if @l may be served.  File systems with the kernel's own data are not
- * served, nor are autofs mount points where nothing is mounted yet. */
+/* Returns true if @l may be served.  The kernel's pseudo file systems are not served,
+ * nor are autofs mount points where nothing is mounted yet. */
 static bool is_wanted(const struct export *top, const struct mount_line *l)
 {
 	static const char *const not_files[] = {
@@ -248,7 +249,8 @@ static struct export *get_record(struct nfsd *d, struct export *top, const char 
 
 /* -- finding --------------------------------------------------------------- */
 
-/* Returns true for the root of a subvolume: another file system without a mount. */
+/* Returns true if @st describes the root of a subvolume: a directory on a different
+ * file system, but within the export's mount. */
 static bool is_subvolume(const struct export *ex, const struct statx *st)
 {
 	if (st->stx_mask & STATX_MNT_ID && st->stx_mnt_id != ex->mnt_id)
@@ -350,8 +352,8 @@ void crossing_learn(struct nfsd *d, uint64_t id, uint64_t covered)
 	pthread_mutex_unlock(&d->crossings.lock);
 }
 
-/* Searches the mount table for a mount below @top that has no record yet and whose
- * number in handles is @id.  Creates its record. */
+/* Searches the mount table for a mount below @top that file handles refer to by the
+ * number @id, and creates its record.  Returns NULL if there is no such mount. */
 static struct export *search_mount_table(struct nfsd *d, struct export *top,
                                          uint32_t id)
 {
@@ -489,8 +491,9 @@ int crossing_covers(struct nfsd *d, struct export *ex, uint64_t place, char *ret
 
 /* -- descriptors ----------------------------------------------------------- */
 
-/* Returns a digest that differs from that of a file system mounted earlier at the same
- * place.  WALK handles need it because they have no generation number. */
+/* Returns a digest that distinguishes the file system from one that was mounted earlier
+ * at the same place.  WALK handles contain it, because they have no generation
+ * number. */
 static uint16_t make_mark(struct nfsd *d, int fd, const struct statx *root)
 {
 	struct {
@@ -503,8 +506,8 @@ static uint16_t make_mark(struct nfsd *d, int fd, const struct statx *root)
 	return (uint16_t)rr_siphash_once(d->key, &key, sizeof(key));
 }
 
-/* Opens the record's root directory.  Opening may hang; meanwhile, open_lock keeps
- * other threads that need the root waiting. */
+/* Opens the record's root directory.  Opening may hang, so the caller must hold
+ * open_lock; other threads that need the root then wait for that lock. */
 static int open_root(struct nfsd *d, struct export *ex)
 {
 	struct statx st;
@@ -518,7 +521,8 @@ static int open_root(struct nfsd *d, struct export *ex)
 	if (!e)
 		e = statx_fd(fd, "", &st);
 	if (!e && !S_ISDIR(st.stx_mode))
-		e = -EACCES; /* a regular file is mounted on another file */
+		e = -EACCES; /* e.g. a regular file that is bind-mounted on another
+		              * file */
 	if (e) {
 		close(fd);
 		return e;
@@ -588,8 +592,8 @@ static void close_remains(struct worker_job *job)
 }
 
 /* Has a worker of the record's file system close an unused record's descriptors, or
- * free the record if it is retired.  Returns false if memory or threads are lacking.
- * The caller holds the lock. */
+ * free the record if it is retired.  Returns false if there is not enough memory or no
+ * worker thread can be started.  The caller holds the lock. */
 static bool queue_remains(struct export *ex)
 {
 	struct remains *r = malloc(sizeof(*r));

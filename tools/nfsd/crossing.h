@@ -7,14 +7,16 @@
  *   covered.c      the other mount points, which are shown as empty directories
  *
  * openat2(RESOLVE_NO_XDEV) detects a mount point without accessing the mounted file
- * system, and the mount table identifies the file system.  With crossmnt the file
- * system gets its own `struct export` (a record), with the name and the clients of the
- * export above it.  So it has its own fsid, handles, walk table, queue and workers, and
- * RENAME or LINK from one file system to the other returns XDEV.  LOOKUP and MNT reach
- * the mounted file system in two steps: a worker of the directory's file system finds
- * the record, and a worker of the mounted file system opens it.  The record's number in
- * handles is a digest of its path, type and source, by which the server finds it in the
- * table after a restart.
+ * system, and the mount table identifies that file system.  With crossmnt, each mounted
+ * file system gets a `struct export` (a record), with the name and the clients of the
+ * export above it.  Each record therefore has its own fsid, handles, walk table, queue
+ * and workers, and RENAME or LINK from one file system to another returns XDEV.
+ *
+ * LOOKUP and MNT reach the mounted file system in two steps: a worker of the
+ * directory's file system finds the record, and a worker of the mounted file system
+ * opens it.  Handles contain the record's number, a digest of its path, type and
+ * source.  After a restart, the server uses this number to find the mount in the mount
+ * table.
  *
  * Requests and objects hold references to a record.  Some time after the last reference
  * has been released, the record's descriptors are closed, so that the file system can
@@ -27,8 +29,8 @@
  *
  * Without crossmnt, or if there are too many mounts, the mount point is shown as an
  * empty directory that nobody can change, with the inode number that READDIR reports
- * for it.  The directory's handle contains this number and a digest of the path.  It
- * becomes stale when nothing is mounted there any longer.
+ * for it.  The directory's handle contains this number and a digest of the path.  The
+ * handle becomes stale when the file system is unmounted.
  */
 #ifndef RPCRDMA_NFSD_CROSSING_H
 #define RPCRDMA_NFSD_CROSSING_H
@@ -90,18 +92,19 @@ struct crossing_place {
 };
 
 struct crossings {
-	pthread_mutex_t lock; /* guards all fields, and users and next of each record */
+	pthread_mutex_t lock; /* guards all fields, and each record's users and next */
 	struct mount_table mounts;
 	struct export *first; /* the records */
 	struct crossing_place places[CROSSINGS_PLACES];
 	unsigned next_place;
 };
 
-/* The file system that is mounted at a name. */
+/* The file system mounted at a name.  If it is not served, @ex is NULL. */
 struct mounted {
-	struct export *ex; /* its record, with a reference; NULL = not served */
+	struct export *ex; /* record, with a reference; NULL = not served */
 	uint64_t id, covered,
-	        place; /* if not served: mount ID, mount point's inode, path digest */
+	        place; /* if not served: mount ID, mount point's inode number, digest of
+	                * the path */
 };
 
 void crossings_init(struct crossings *);
@@ -116,7 +119,7 @@ int crossing_at(struct nfsd *, struct export *ex, int fd, const char *name,
  * there is no such record.  Accesses no file system. */
 struct export *crossing_find(struct nfsd *, uint32_t id);
 /* Returns, with a reference, the export that serves the mount @id: the top export of
- * @ex or one of its records.  Returns NULL if neither serves the mount. */
+ * @ex or one of its records.  Returns NULL if the mount is not served. */
 struct export *crossing_of_mount(struct nfsd *, struct export *ex, uint64_t id);
 /* Opens a record's descriptors.  The caller must have a reference to the record, and
  * the thread must be running with the server's own identity.  May sleep.  Returns 0,
@@ -133,22 +136,22 @@ struct export *export_top(const struct export *);
 
 /* -- mount points of file systems that are not served (covered.c) ---------- */
 
-/* If a file system that the server does not export is mounted at @place below @ex,
- * returns 0 and stores in @ret the path of the mount point's parent directory, relative
- * to the root of the top export; otherwise returns -ESTALE. */
+/* Finds the mount point at @place, whose file system the server does not export.
+ * Returns 0 and stores the path of the mount point's parent directory in @ret, relative
+ * to the root of the top export.  Returns -ESTALE if there is no such mount point. */
 int crossing_covers(struct nfsd *, struct export *ex, uint64_t place, char *ret,
                     size_t size);
-/* Records that the mount @id covers the inode @covered, which crossing_at then
- * returns. */
+/* Stores @covered as the inode number of the directory that the mount @id covers.
+ * Later calls of crossing_at return this number. */
 void crossing_learn(struct nfsd *, uint64_t id, uint64_t covered);
-/* Makes the handle and the attributes of the mount point @name in @dir.  The thread
- * must be running with the identity @id, which it has again after the call.  Returns 0
- * or negative errno. */
+/* Makes the handle and the attributes of the mount point @name in @dir.  The calling
+ * thread must be running with the identity @id; the function may switch to the server's
+ * identity, but restores @id.  Returns 0 or a negative errno. */
 int covered_make(struct nfsd *, struct object *dir, const char *name,
                  const struct mounted *m, const struct ident *id, struct handle *ret,
                  struct statx *ret_stx);
 /* Opens the parent directory of the mount point that a verified handle refers to.
- * Returns 0 or negative errno. */
+ * Returns 0 or a negative errno. */
 int covered_open(struct nfsd *, struct export *, const struct handle *, int *ret_fd);
 /* Reads the attributes of a mount point whose parent directory is @fd.  Returns -ESTALE
  * if nothing is mounted there. */

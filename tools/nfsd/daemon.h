@@ -65,7 +65,7 @@ int listening_begin(struct daemon *s);
 /* Removes the registrations from rpcbind. */
 void listening_unregister(struct daemon *s);
 /* Prints one line for each listener and flushes standard output, because scripts wait
- * for these lines.  Returns 0, negative errno or TOOL_REPORTED. */
+ * for these lines.  Returns 0 or TOOL_REPORTED, or a negative errno. */
 int listening_announce(const struct daemon *s);
 
 /* Print a line about a listener on standard output, as a JSON object if @json is true.
@@ -78,8 +78,8 @@ void report_tcp(const char *what, const struct sockaddr_storage *, bool json);
  * connects or disconnects. */
 void report_client(struct rpcrdma_listener *, const struct rpcrdma_conn_info *, void *);
 
-/* Writes the JSON of --stats-on-exit to @path.  @mount and @gss are the services over
- * TCP, or NULL.  Returns 0 or negative errno. */
+/* Writes the JSON of --stats-on-exit to @path.  @mount and @gss are the TCP services
+ * for MOUNT and for GSS, or NULL.  Returns 0 or a negative errno. */
 int nfsd_write_stats(const char *path, const struct rpcrdma_engine *,
                      const struct rpcrdma_service *, const struct tcpd *mount,
                      uint64_t nlm_calls, const struct tcpd *gss);

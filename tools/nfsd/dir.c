@@ -59,10 +59,10 @@ static void make_cookie_verf(const struct op *op, char ret[NFS3_COOKIEVERFSIZE])
 	                rr_siphash_once(op->nfsd->key, id, 8 + op->obj->fh.len) | 1);
 }
 
-/* Encodes an entry's attributes and handle.  Returns the number of octets.  Returns 0,
- * so that neither is sent, if the caller lacks permission, the entry was removed, or
- * the entry is a mount point: a mounted file system may not answer, so only LOOKUP
- * accesses it. */
+/* Encodes an entry's attributes and handle, and returns the number of octets.  Returns
+ * 0, so that neither is sent, if the caller lacks permission, the entry was removed, or
+ * the entry is a mount point.  Only LOOKUP accesses a mounted file system, because it
+ * may not respond. */
 static size_t put_entry_plus(struct listing *l, const char *name, char *buf,
                              size_t size)
 {
@@ -129,7 +129,7 @@ static void put_entry(struct listing *l, const struct dirent_raw *de)
 }
 
 /* Reads entries, starting at @cookie, until the reply is full or no entries remain.
- * Returns 0 or negative errno. */
+ * Returns 0 or a negative errno. */
 static int fill_listing(struct listing *l, int fd, uint64_t cookie)
 {
 	_Alignas(8) char raw[READ_BYTES];

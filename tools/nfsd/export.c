@@ -171,7 +171,7 @@ static void report_unknown_client(void *arg, const char *name, const char *reaso
 	         name, reason);
 }
 
-/* Sets the export's wcc and crossmnt if any client in @l has that option. */
+/* Sets the export's wcc or crossmnt flag if any client in @l has that option. */
 static void add_export_options(struct export *ex, const struct clients *l)
 {
 	struct export_options export_options = clients_export_options(l);
@@ -338,9 +338,8 @@ struct stage {
 	bool fresh;              /* @ex is new, and owned by the stage */
 };
 
-/* Returns the existing export that came from the exports file and is for the same
- * directory, so that its handles stay valid.  Returns NULL if there is no such
- * export. */
+/* Returns the existing export that came from the exports file and matches @ex, or NULL.
+ * Reusing this export keeps its handles valid. */
 static struct export *find_same_export(struct nfsd *d, const struct export *ex)
 {
 	for (unsigned i = 0; i < d->n_exports; i++) {
@@ -521,8 +520,8 @@ static int find_state_dir(char *ret, size_t size)
 	return n > 0 && (size_t)n < size ? 0 : -ENOENT;
 }
 
-/* Reads the key.  Returns 0, -ENODATA if the file is empty, -EBADMSG if the size is
- * wrong otherwise, or another negative errno. */
+/* Reads the key.  Returns 0, -ENODATA if the file is empty, -EBADMSG if it has any
+ * other wrong size, or another negative errno. */
 static int read_handle_key(const char *path, uint64_t ret[2])
 {
 	uint8_t octets[KEY_BYTES + 1];
@@ -567,8 +566,8 @@ static int write_handle_key(int dir, const char *path, const uint64_t key[2])
 	return e;
 }
 
-/* Reads the key from the file.  If the file does not exist, writes @key to it.  An
- * empty file never contained a key: the system crashed before the data were on
+/* Reads the key from the file.  If the file does not exist or is empty, writes @key to
+ * it.  An empty file never contained a key: the system crashed before the key reached
  * storage. */
 static int load_handle_key(const char *where, const char *path, uint64_t key[2])
 {

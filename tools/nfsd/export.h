@@ -34,7 +34,7 @@ struct export
 	struct filesystem *fs;
 	uint32_t id;    /* number of the export in handles */
 	bool by_handle; /* the kernel makes and opens handles */
-	bool from_file; /* listed in the exports file, not by --export */
+	bool from_file; /* comes from the exports file, not from --export */
 	/* False if the exports file no longer lists the directory; handles are stale
 	 * then.  The export stays allocated, because requests and objects may point to
 	 * it, and becomes live again if the file lists the directory again. */
@@ -64,14 +64,14 @@ struct export
 /* Returns a new export without a directory, or NULL if there is no memory. */
 struct export *export_alloc(struct nfsd *);
 void export_free(struct export *);
-/* Formats a text as printf does, and returns its digest, keyed with the secret. */
+/* Formats a string as printf does, and returns its digest, keyed with the secret. */
 uint64_t export_digest(const struct nfsd *, const char *fmt, ...)
         __attribute__((format(printf, 2, 3)));
 /* Returns the number that represents @fsid in handles. */
 uint32_t export_handle_id(uint64_t fsid);
 /* Opens mount_fd, and determines which kind of handles this file system allows.  The
- * caller must have opened root_fd; the statx argument has its attributes.  Returns 0 or
- * negative errno. */
+ * caller must have opened root_fd, and passes the attributes of the root directory.
+ * Returns 0 or a negative errno. */
 int export_prepare(struct nfsd *, struct export *, const struct statx *);
 
 /* Adds the export "DIR[:/NAME][,wcc][,crossmnt]".  Returns 0, or prints a message and
@@ -83,9 +83,9 @@ int export_allow(struct nfsd *, const char *const *words, unsigned n);
 /* Opens all exports.  Call export_load_secret first.  Returns 0, or prints a
  * message and returns a negative errno. */
 int export_open_all(struct nfsd *);
-/* Replaces the directories that @file exported so far with those in the list, whose
- * client lists it takes over.  On failure, prints a message, changes no export and
- * returns negative errno.  Only one thread may call this at a time. */
+/* Replaces all exports that come from @file with those in the list.  On success, takes
+ * over the list's clients.  On failure, prints a message, changes no export and returns
+ * a negative errno.  Only one thread at a time may call this. */
 int export_install(struct nfsd *, const char *file, struct exports_file *);
 void export_close_all(struct nfsd *);
 /* Returns true if the handle refers to an export's root. */
@@ -143,7 +143,7 @@ struct reload {
  * started. */
 void reload_hold(void);
 /* Starts the thread that loads the file again on each SIGHUP; the thread inherits the
- * caller's identity.  Returns 0 or negative errno. */
+ * caller's identity.  Returns 0 or a negative errno. */
 int reload_start(struct reload *);
 /* Ends the thread, after waiting for a load in progress. */
 void reload_stop(struct reload *);

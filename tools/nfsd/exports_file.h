@@ -30,7 +30,7 @@ struct squash {
 	uint32_t anon_uid, anon_gid;
 };
 
-/* The allowed security flavors, as the results of MNT list them. */
+/* The allowed security flavors, in the form in which MNT returns them. */
 struct flavors {
 	int list[5]; /* most preferred first; AUTH_NONE last */
 	unsigned n;
@@ -56,8 +56,8 @@ enum client_kind { CLIENT_HOST, CLIENT_NETWORK, CLIENT_ANY };
 struct export_client {
 	enum client_kind kind;
 	char *text; /* as written in the file or option; owned */
-	/* The client's addresses, IPv4 in IPv4-mapped form; owned.  For a host name,
-	 * set when the name is looked up. */
+	/* The client's addresses, IPv4 in IPv4-mapped form; owned.  A host name's
+	 * addresses are set when the name is looked up. */
 	struct in6_addr *addrs;
 	unsigned n_addrs;
 	unsigned bits; /* number of leading bits to compare */
@@ -86,9 +86,9 @@ struct exports_file {
 
 /* -- files (exports_file.c) ------------------------------------------------ */
 
-/* Parses @text, the contents of @file, whose name begins error texts.  A client without
- * options gets @defaults.  Returns 0 with the result in @ret.  On failure, returns
- * -EINVAL with "FILE:LINE: reason" in @reason, and leaves @ret empty. */
+/* Parses @text, the contents of the file @file.  A client without options gets
+ * @defaults.  Returns 0 with the result in @ret.  On failure, returns -EINVAL with
+ * "FILE:LINE: reason" in @reason, and leaves @ret empty. */
 int exports_parse(const char *file, const char *text, size_t len,
                   const struct grant *defaults, struct exports_file *ret,
                   char reason[EXPORTS_REASON_BYTES]);
@@ -110,8 +110,8 @@ int clients_add(struct clients *, const char *word, const struct grant *defaults
  * clients_add. */
 int client_options(const char *options, struct grant *, struct export_options *,
                    char reason[EXPORTS_REASON_BYTES]);
-/* Looks up the addresses of all names in the list, which may take seconds.  Calls
- * @unknown for each name that has no addresses, which no peer will match. */
+/* Looks up the addresses of all host names in the list, which may take seconds.  Calls
+ * @unknown for each name without addresses.  No peer will match such a name. */
 void clients_resolve(struct clients *,
                      void (*unknown)(void *arg, const char *name, const char *reason),
                      void *arg);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The security flavors that may be used.  MOUNT and the NULL procedure of NFS accept
- * any flavor: a client learns handles and flavors from MOUNT, and the flavor that it
- * chooses is checked when it uses the handles.  GETATTR and FSINFO for an export's root
- * also accept any flavor, because clients call these procedures while mounting, when
- * there may be no user with a credential.
+ * Decides which security flavors a request may use.  MOUNT and the NULL procedure of
+ * NFS accept any flavor: a client learns handles and flavors from MOUNT, and the flavor
+ * that it chooses is checked when it uses the handles.  GETATTR and FSINFO for an
+ * export's root also accept any flavor, because clients call these procedures while
+ * mounting, when there may be no user with a credential.
  *                                                             [RFC 2623 §2.3, §2.7]
  */
 #include "nfsd.h"
@@ -36,7 +36,8 @@ void sec_default(struct flavors *f)
 		f->list[f->n++] = RPCRDMA_AUTH_NONE;
 }
 
-/* Adds the flavors.  Returns NULL, or the first word of @list that is not a flavor. */
+/* Adds the flavors named in @list.  Returns NULL, or the first word that is not a
+ * flavor. */
 static const char *add_flavor_list(struct flavors *f, const char *list, char separator)
 {
 	const char stop[] = {separator, 0};

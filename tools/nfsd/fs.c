@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The file systems that hold the exports.  A file system's kind determines which
+ * The file systems that contain the exports.  A file system's kind determines which
  * operations the engine's thread may run on it; workers run the other operations.  A
- * file system that does not answer (a dead disk or server, fsfreeze) delays only its
- * own workers, and its requests use only part of the memory.
+ * file system that does not respond (a dead disk or server, fsfreeze) delays only its
+ * own workers, and its requests can use only part of the memory.
  *
- *   AWAKE    tmpfs, ramfs: nothing sleeps; the engine's thread runs all operations
- *   CACHING  local disks: the engine's thread uses attributes of open objects, and what
- *            the kernel reports as cached
- *   ASLEEP   others: even attributes may have to be fetched; workers run all operations
+ *   AWAKE    tmpfs, ramfs: no operation sleeps; the engine's thread runs all of them
+ *   CACHING  local disks: the engine's thread reads attributes of open objects, and
+ *            data that the kernel reports as cached
+ *   ASLEEP   others: even reading attributes may sleep; workers run all operations
  */
 #include "nfsd.h"
 #include <errno.h>
@@ -153,7 +153,7 @@ static bool is_later(const struct statx_timestamp *a, const struct statx_timesta
 	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
 }
 
-/* Updating the access time may wait for the journal. */
+/* Predicts the kernel's access time update, which may have to wait for the journal. */
 bool fs_reading_writes(const struct filesystem *fs, const struct statx *st)
 {
 	struct timespec now;
@@ -168,8 +168,8 @@ bool fs_reading_writes(const struct filesystem *fs, const struct statx *st)
 
 /*
  * Returns true if requests with another @bytes octets may be queued on @fs.  If @fs
- * does not answer, its requests may use half of the memory that is left by other file
- * systems, so that some memory always remains for the next file system.  If @fs is only
+ * does not respond, its requests may use half of the memory that other file systems do
+ * not use, so that some memory always remains for the next file system.  If @fs is only
  * slow, its requests may use three quarters, because a client that has to retry waits
  * for seconds.
  */

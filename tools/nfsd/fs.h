@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The file systems that hold the exports (fs.c).  Each has its own workers, so that a
- * file system that does not answer delays requests on that file system only.
+ * The file systems that contain the exports (fs.c).  Each has its own workers, so that
+ * a file system that does not respond delays requests on that file system only.
  */
 #ifndef RPCRDMA_NFSD_FS_H
 #define RPCRDMA_NFSD_FS_H
@@ -12,7 +12,7 @@ struct mount_line;
 struct nfsd;
 struct statx;
 
-enum { FS_WCC_LOCKS = 64 }; /* locks for directories, and as many for files */
+enum { FS_WCC_LOCKS = 64 }; /* number of locks in each of @dirs and @files */
 
 struct filesystem {
 	uint32_t dev_major, dev_minor;
@@ -20,7 +20,8 @@ struct filesystem {
 	enum fs_atime { FS_STRICTATIME, FS_RELATIME, FS_NOATIME } atime;
 	struct workers workers;
 	unsigned users;             /* exports that refer to it; guarded by fs_lock */
-	_Atomic unsigned abandoned; /* MNT calls by TCP that timed out and still run */
+	_Atomic unsigned abandoned; /* MNT calls over TCP that timed out and still
+	                             * run */
 	pthread_mutex_t dirs[FS_WCC_LOCKS], files[FS_WCC_LOCKS]; /* by inode number */
 };
 
@@ -38,8 +39,8 @@ bool fs_reading_writes(const struct filesystem *, const struct statx *);
 /* Queues a request for the file system's workers.  Returns -EAGAIN if requests on this
  * file system already use too much memory, otherwise the result of workers_queue. */
 int fs_queue(struct nfsd *, struct filesystem *, struct worker_job *);
-/* Stops the workers of all file systems.  Returns false if some workers have not ended
- * at @until (monotonic). */
+/* Stops the workers of all file systems.  Returns false if some workers are still
+ * running at the time @until (monotonic). */
 bool fs_stop_all(struct nfsd *, const struct timespec *until);
 /* Frees all file systems.  Call fs_stop_all first. */
 void fs_free_all(struct nfsd *);

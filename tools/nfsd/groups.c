@@ -46,9 +46,10 @@ struct slot {
 	struct worker_job job; /* first member; runs the look-up */
 	struct groups *of;
 	uint32_t uid;
-	bool used, asked;        /* asked: look-up queued or running; keep the slot */
+	bool used, asked;        /* @asked: look-up queued or running; do not reuse the
+	                          * slot */
 	unsigned asker;          /* index of the asker that started the look-up */
-	uint64_t until, renew;   /* expiry, next look-up; monotonic ns; 0 = no list */
+	uint64_t until, renew;   /* expiry and time of the next look-up; monotonic ns */
 	uint64_t seen;           /* last use, monotonic ns */
 	uint64_t generation;     /* the table's generation when the look-up started */
 	struct group_list *list; /* NULL = no groups */
@@ -76,7 +77,7 @@ struct groups *groups_new(uint64_t limit_bytes)
 
 	if (!g)
 		return NULL;
-	/* getrandom always returns so few octets in full. */
+	/* A getrandom call for so few octets always fills the buffer. */
 	(void)!getrandom(g->key, sizeof(g->key), 0);
 	pthread_mutex_init(&g->lock, NULL);
 	g->limit_bytes = limit_bytes;
@@ -175,7 +176,7 @@ static bool is_unknown_user(int error)
 }
 
 /* Looks up a user.  Returns 0 and stores the list (NULL = unknown uid) in @ret, or
- * returns negative errno. */
+ * returns a negative errno. */
 static int look_up_uid(uint32_t uid, struct group_list **ret)
 {
 	struct passwd pwd, *pw = NULL;

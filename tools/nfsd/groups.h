@@ -22,10 +22,10 @@ struct group_list {
 	uint32_t gids[];
 };
 
-/* A request that needs a list.  Lent until @ready is called. */
+/* A request that needs a group list.  Lent until @ready is called. */
 struct group_wait {
-	/* Called by a look-up thread when @list has been set.  NULL = the request must
-	 * not wait; if it would have to, groups_get returns -EAGAIN. */
+	/* Called by a look-up thread when @list has been set.  If NULL, the request
+	 * cannot wait: groups_get returns -EAGAIN instead of -EINPROGRESS. */
 	void (*ready)(void *arg);
 	void *arg;
 	uint64_t bytes;          /* memory that the request uses while it waits */
@@ -50,8 +50,8 @@ void group_list_put(struct group_list *);
 void groups_forget(struct groups *);
 /* Returns the number of waiting requests, or 0 for NULL. */
 unsigned groups_waiting(struct groups *);
-/* Waits until all look-ups have ended, at most until @until (monotonic).  Returns false
- * if some are still running then.  Returns true for NULL. */
+/* Waits until all look-ups have ended, or until @until (monotonic).  Returns false if
+ * some look-ups are still running at that time.  Returns true for NULL. */
 bool groups_stop(struct groups *, const struct timespec *until);
 /* Frees everything.  Call this after groups_stop has returned true.  Accepts NULL. */
 void groups_free(struct groups *);

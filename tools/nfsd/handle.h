@@ -71,9 +71,9 @@ int handle_open_here(struct export *, const struct handle *, int *ret_fd);
 bool handle_inside(const struct export *, const struct statx *);
 
 /* Reads the attributes of @name in @fd, or of @fd itself if @name is empty.  Returns 0
- * or negative errno. */
+ * or a negative errno. */
 int statx_fd(int fd, const char *name, struct statx *ret);
-/* Finds the mount ID of the file that @fd is open on.  Returns 0 or negative errno. */
+/* Finds the mount ID of the file that @fd is open on.  Returns 0 or a negative errno. */
 int mount_id_of(int fd, uint64_t *ret);
 /* Opens @name in @dir; @mode is the mode of a file that the call creates.  Returns a
  * descriptor, -EXDEV if @name is a mount point, or another negative errno.  With Linux

@@ -117,7 +117,7 @@ static int open_entry(int dir, const char *name)
 	return open_name(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
 }
 
-/* Reads the attributes of @name.  Returns 0 or negative errno, -EXDEV at a mount
+/* Reads the attributes of @name.  Returns 0 or a negative errno, -EXDEV at a mount
  * point. */
 static int stat_entry(int dir, const char *name, struct statx *ret)
 {

@@ -273,7 +273,7 @@ static int descend_component(struct op *op, struct export *ex, const char *name,
 }
 
 /* Opens the directory where the look-up starts: the root of the export or of the
- * mounted file system.  Returns a descriptor or negative errno. */
+ * mounted file system.  Returns a descriptor or a negative errno. */
 static int open_walk_start(struct op *op, struct export *ex, struct handle *h,
                            struct statx *st)
 {
@@ -314,7 +314,7 @@ static int descend_path(struct op *op, struct export *ex, const char *rest,
 }
 
 /* Builds, in op->made, the handle of the directory @rest below the export.  Returns 0
- * or negative errno. */
+ * or a negative errno. */
 static int find_directory(struct op *op, struct export *ex, const char *rest)
 {
 	if (op->cross)

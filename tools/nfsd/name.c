@@ -32,7 +32,7 @@ static int get_directory(struct op *op, const diropargs3 *a, struct object **ret
 
 /* Locks the directory op->obj and, unless @wcc2 is NULL, the directory op->obj2, and
  * reads their attributes before the change.  @e is the result of finding the
- * directories; if it is not 0, returns @e at once.  Returns 0 or negative errno. */
+ * directories; if it is not 0, returns @e at once.  Returns 0 or a negative errno. */
 static int begin_change(struct op *op, int e, wcc_data *wcc, wcc_data *wcc2)
 {
 	struct statx st;
@@ -73,7 +73,7 @@ static bool is_beneath(const struct export *ex, int fd)
 }
 
 /* Makes the handle of the directory @fd, which contains the mount point op->obj.
- * Returns 0 or negative errno. */
+ * Returns 0 or a negative errno. */
 static int make_upper_handle(struct op *op, int fd, struct handle *h, struct statx *st)
 {
 	struct object *dir = op->obj;

@@ -141,7 +141,7 @@ struct nfsd {
 /* Returns the seconds of the monotonic clock (nfsd.c). */
 time_t nfsd_now_seconds(void);
 /* Adds NFS and MOUNT to the service, which uses the tables in struct nfsd
- * (procedures.c).  Returns 0 or negative errno. */
+ * (procedures.c).  Returns 0 or a negative errno. */
 int nfsd_add_programs(struct nfsd *, struct rpcrdma_service *);
 /* Copies the write verifier to @ret (stable.c). */
 void nfsd_get_verf(struct nfsd *, uint8_t ret[NFS3_WRITEVERFSIZE]);

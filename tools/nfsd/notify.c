@@ -20,7 +20,7 @@ static struct {
 } manager = {.fd = -1};
 
 /* Stores the address @name: a path, or '@' followed by a name in the abstract
- * namespace.  Returns 0 or negative errno. */
+ * namespace.  Returns 0 or a negative errno. */
 static int take_notify_address(const char *name)
 {
 	size_t len = strlen(name);

@@ -392,7 +392,7 @@ struct object *object_find(struct nfsd *d, const nfs_fh3 *fh)
 }
 
 /* Opens an object with the server's own identity.  Afterwards, the thread has the
- * identity @id.  Returns 0 or negative errno. */
+ * identity @id.  Returns 0 or a negative errno. */
 static int open_as_server(struct nfsd *d, struct export *ex, const struct handle *h,
                           const struct ident *id, struct object **ret)
 {
@@ -576,7 +576,7 @@ int object_permit(struct object *o, const struct ident *id, int want, bool owner
 }
 
 /* Opens the object again through /proc, because O_PATH descriptors do no I/O.  Returns
- * 0 or negative errno. */
+ * 0 or a negative errno. */
 static int reopen_object(struct object *o, const struct ident *id, int flags, int *ret)
 {
 	char path[32];

@@ -87,7 +87,7 @@ int object_get(struct nfsd *, const nfs_fh3 *, const struct ident *,
  * sleep. */
 struct object *object_find(struct nfsd *, const nfs_fh3 *);
 /* Makes an object with the handle @h from an O_PATH descriptor, which is given.
- * Returns 0 and a reference, or negative errno. */
+ * Returns 0 and a reference, or a negative errno. */
 int object_adopt(struct nfsd *, struct export *, const struct handle *h, int fd,
                  const struct statx *, struct object **ret);
 void object_put(struct nfsd *, struct object *);
@@ -105,10 +105,10 @@ int object_stat(struct object *, struct statx *ret);
  * has permission whatever the mode. */
 int object_permit(struct object *, const struct ident *id, int want, bool owner_may);
 /* Asks the kernel whether the thread's identity has the permissions @want.  Returns 0
- * or negative errno. */
+ * or a negative errno. */
 int object_access(const struct object *, int want);
 /* Return a descriptor for reading, for writing (regular files), or for reading entries
- * (directories).  The object owns the descriptor.  Return 0 or negative errno. */
+ * (directories).  The object owns the descriptor.  Return 0 or a negative errno. */
 int object_read_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
 int object_write_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
 int object_dir_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
@@ -131,7 +131,7 @@ void object_proc_path(const struct object *, char ret[32]);
 
 /* Waits until the data written through @fd, one of the object's descriptors, are on
  * storage.  Any thread may call this.  On failure, prints a warning, changes the write
- * verifier and returns negative errno.  @failures is the value that nfsd's
+ * verifier and returns a negative errno.  @failures is the value that nfsd's
  * sync_failures had before the data were written. */
 int object_sync(struct nfsd *, struct object *, int fd, bool data_only,
                 uint64_t failures);

@@ -138,7 +138,7 @@ void op_sync_change(struct op *, struct object *);
 /* Returns memory that remains valid until the request is answered, or NULL.  A MOUNT
  * procedure must not call this more than once. */
 void *op_alloc(struct op *, size_t bytes);
-/* Stores the client's address in @ret.  Returns 0 or negative errno. */
+/* Stores the client's address in @ret.  Returns 0 or a negative errno. */
 int op_peer(const struct op *, struct sockaddr_storage *ret);
 
 /* -- tables (procedures.c) ------------------------------------------------- */
@@ -183,7 +183,7 @@ void attr_pre_statx(const struct statx *, pre_op_attr *ret);
 /* Checks the values that XDR decoding does not check.  Returns 0, -EINVAL or -EFBIG. */
 int attr_check(const sattr3 *);
 /* Sets the attributes that the sattr3 contains.  The thread must be running with the
- * caller's identity.  Returns 0 or negative errno. */
+ * caller's identity.  Returns 0 or a negative errno. */
 int attr_set(struct nfsd *, struct object *, const struct ident *, const sattr3 *);
 /* Checks a name for a directory entry: it must have 1 to NAME_MAX octets and no '/'.
  * Returns 0, -EINVAL or -ENAMETOOLONG.  Accepts "." and "..". */

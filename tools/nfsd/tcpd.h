@@ -34,7 +34,7 @@ struct tcpd_stats {
  * no memory. */
 struct tcpd *tcpd_new(const struct tcpd_service *);
 /* Listens at the address with @port (network order; 0 = any free port), unless the
- * service already listens at that address.  Returns 0 or negative errno. */
+ * service already listens at that address.  Returns 0 or a negative errno. */
 int tcpd_listen(struct tcpd *, const struct sockaddr_storage *, uint16_t port);
 /* Stores the address with the index @i in @ret.  Returns false if there is no such
  * address or the tcpd is NULL. */
