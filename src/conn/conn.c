@@ -40,6 +40,8 @@ static void complete_config(struct rr_conn_config *g)
 		g->versions = RR_CONN_V2;
 	g->max_segments = RR_MIN(g->max_segments, (uint32_t)RR_WIRE_MAX_SEGMENTS);
 	g->rvrsdir = RR_MIN(g->rvrsdir, (uint32_t)RDMA2_RVRSDIR_GENL);
+	if (!(g->versions & RR_CONN_V2)) /* version 1 has no features */
+		g->features.on = 0;
 }
 
 static void init_slabs(struct rr_conn *c)
@@ -77,6 +79,7 @@ int rr_conn_new(const struct rr_conn_config *cfg, rr_time now, struct rr_conn **
 	memset(c, 0, sizeof(*c));
 	c->cfg = *cfg;
 	complete_config(&c->cfg);
+	c->features = c->cfg.features.on;
 	c->quota.mem = &c->cfg.mem;
 	c->quota.limit = c->cfg.max_held_bytes;
 	c->now = now;
@@ -116,6 +119,7 @@ void rr_conn_free(struct rr_conn *c)
 		return;
 	RR_ASSERT(c->state == RR_CONN_NEW || c->state == RR_CONN_CLOSED);
 	rr_call_fini(c);
+	rr_features_fini(c);
 	RR_ASSERT(rr_list_empty(&c->requests));
 	rr_tx_fini(c);
 	rr_ext_fini(c);
@@ -258,6 +262,7 @@ void rr_conn_lost(struct rr_conn *c, int error, rr_time now)
 	rr_xmit_lost(c);
 	rr_tx_fini(c);
 	rr_ext_lost(c);
+	rr_features_lost(c);
 	rr_cont_fini(c);
 	c->posted = 0;
 	rr_call_lost(c, loss_status(c->error));
@@ -295,6 +300,7 @@ void rr_conn_tick(struct rr_conn *c, rr_time now)
 		return;
 	}
 	rr_cont_tick(c);
+	rr_features_tick(c);
 	rr_tx_tick(c);
 }
 
@@ -304,7 +310,7 @@ rr_time rr_conn_deadline(const struct rr_conn *c)
 
 	if (!rr_conn_live(c))
 		return RR_TIME_NEVER;
-	t = RR_MIN(t, rr_cont_deadline(c));
+	t = RR_MIN(t, RR_MIN(rr_cont_deadline(c), rr_features_deadline(c)));
 	t = RR_MIN(t, RR_MIN(stuck_deadline(c), c->overdue_at));
 	return RR_MIN(t, rr_tx_deadline(c));
 }
@@ -329,6 +335,7 @@ void rr_conn_info(const struct rr_conn *c, struct rr_conn_info *ret)
 	        .calls = c->n_calls,
 	        .requests = c->n_requests,
 	        .held_bytes = c->quota.charged,
+	        .features = rr_features_agreed(c),
 	        .error = c->error,
 	};
 	c->version->fill_info(c, ret);

@@ -36,6 +36,7 @@
 #include "base/base.h"
 #include "base/list.h"
 #include "base/trace.h"
+#include "conn/feature_config.h"
 #include "wire/wire.h"
 
 struct rr_conn;
@@ -153,7 +154,8 @@ struct rr_conn_config {
 	                         * sending and receiving */
 	const struct rr_ext_table *ext; /* lent for the connection's life; NULL = no
 	                                 * extensions */
-	struct rr_auth auth;            /* with @step NULL property 6 is ignored */
+	struct rr_feature_config features;
+	struct rr_auth auth;     /* with @step NULL property 6 is ignored */
 	bool auth_required;      /* refuse peers that do not authenticate; requires
 	                          * @auth */
 	unsigned versions;       /* enum rr_conn_versions */
@@ -543,7 +545,9 @@ struct rr_conn_info {
 	uint32_t receives_posted;
 	uint32_t calls, requests; /* calls and requests that have not ended */
 	uint64_t held_bytes;
-	int error; /* first error; 0 = none yet */
+	unsigned features; /* bit mask of the features that both peers have advertised,
+	                    * 1u << enum rr_feature */
+	int error;         /* first error; 0 = none yet */
 };
 
 /* Counts of messages and octets by kind, since creation. */

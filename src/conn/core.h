@@ -11,6 +11,7 @@
  *   mbuf.h        mbuf.c         growing buffers, and the quota they are charged to
  *   payload_stream.h payload_stream.c  Payload streams to send
  *   version_ops.h version_ops.c  differences between the versions of the protocol
+ *   feature.h     feature.c      optional features, each in a folder of its own
  *   credit.h      credit.c       credits
  *   credit1.h     credit1.c      credits of version 1
  *   props.h       props.c        exchange of RDMA2_CONNPROP
@@ -43,6 +44,7 @@
 #include "conn/credit.h"
 #include "conn/credit1.h"
 #include "conn/extensions.h"
+#include "conn/feature.h"
 #include "conn/limits.h"
 #include "conn/mbuf.h"
 #include "conn/payload_stream.h"
@@ -83,6 +85,7 @@ struct rr_conn {
 	struct rr_props props;
 	struct rr_auth_state auth;
 	struct rr_ext_state ext;
+	unsigned features; /* bit mask of the features in use, 1u << enum rr_feature */
 	struct rr_cont cont;
 	struct rr_tx tx;
 	uint32_t next_xid; /* next XID for a transport message that carries no RPC

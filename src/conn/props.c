@@ -105,6 +105,7 @@ static void finish_exchange(struct rr_conn *c)
 		return;
 	}
 	p->done_at = RR_TIME_NEVER;
+	rr_features_agree(c);
 	rr_ext_defaults(c);
 	if (c->state != RR_CONN_PROPS)
 		return; /* failed: no memory to report a default value */
@@ -124,6 +125,7 @@ bool rr_props_rejected(struct rr_conn *c, uint32_t xid)
 		return false;
 	if (ours) {
 		p->own_send_bytes = p->own_recv_bytes = RR_WIRE_DEFAULT_INLINE;
+		rr_features_refused(c);
 		if (c->state == RR_CONN_READY)
 			take_effect(c);
 	}
@@ -276,6 +278,7 @@ static void send_prop_set(struct rr_conn *c)
 	rr_wire_put_props_begin(&w, 0);
 	if (p->out == RR_PROPS_OUT_FIRST) {
 		put_numbers(c, &w, &count);
+		count += rr_features_put_props(c, &w);
 		p->xid = prefix.xid;
 	}
 	put_ext_props(c, &w, prefix.xid, &count);
@@ -486,10 +489,12 @@ static uint32_t decode_props(struct rr_conn *c, const uint8_t *body, size_t len)
 		if (err)
 			return err == -EINVAL ? RDMA2_ERR_BAD_PROPVAL
 			                      : RDMA2_ERR_BAD_XDR;
-		if (refused_by_extension(c, &p))
+		if (refused_by_extension(c, &p) || !rr_features_take_prop(c, &p, &v))
 			return RDMA2_ERR_BAD_PROPVAL;
 		apply_number(c, &v, &p);
 	}
+	if (!rr_features_check_props(c, &v))
+		return RDMA2_ERR_BAD_PROPVAL;
 	c->props.peer = v;
 	if (c->cfg.ext || c->cfg.auth.step)
 		take_other_props(c, others, count);

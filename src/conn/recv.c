@@ -295,7 +295,8 @@ static void take_connprop(struct rr_conn *c, struct rr_msg *m)
 static bool is_known_type(const struct rr_conn *c, uint32_t htype)
 {
 	return htype == RDMA2_MSG || htype == RDMA2_NOMSG || htype == RDMA2_ERROR ||
-	       htype == RDMA2_CONNPROP || rr_ext_htype(c, htype) >= 0;
+	       htype == RDMA2_CONNPROP || rr_ext_htype(c, htype) >= 0 ||
+	       rr_feature_of(c, htype);
 }
 
 /* Checks the prefix.  Returns 0 or the rdma_err code.
@@ -386,8 +387,20 @@ static void receive_extension(struct rr_conn *c, struct rr_msg *m)
 		rr_ext_received(c, m);
 }
 
+static void receive_feature(struct rr_conn *c, const struct rr_feature_ops *f,
+                            struct rr_msg *m)
+{
+	bool exchange = f->exchanges && f->exchanges(m->p.htype);
+
+	if (must_authenticate(c) && !exchange)
+		rr_conn_fail(c, -EACCES);
+	else
+		f->received(c, m);
+}
+
 void rr_recv_v2(struct rr_conn *c, struct rr_msg *m)
 {
+	const struct rr_feature_ops *f;
 	uint32_t code;
 
 	if (m->inv_handle && !rr_answer_invalidated(c, m)) {
@@ -399,7 +412,10 @@ void rr_recv_v2(struct rr_conn *c, struct rr_msg *m)
 		answer_fault(c, m, code, -EPROTO);
 		return;
 	}
-	if (rr_ext_htype(c, m->p.htype) >= 0)
+	f = rr_feature_of(c, m->p.htype);
+	if (f)
+		receive_feature(c, f, m);
+	else if (rr_ext_htype(c, m->p.htype) >= 0)
 		receive_extension(c, m);
 	else if (m->p.htype == RDMA2_ERROR)
 		rr_answer_error(c, m);

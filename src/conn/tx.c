@@ -7,8 +7,9 @@
  *   2. the next part of a message that is being sent in parts    [V2-4.1-05]
  *   3. an RDMA2_ERROR                                            [C9]
  *   4. the next RDMA2_CONNPROP, until all of ours are sent       [P1]
- *   5. a reply, a call or an extension's message; these take turns
- *   6. a grant message, if many credits are owed, or at least two have been owed for
+ *   5. a message that a feature sends by itself, such as RDMA2_DONE
+ *   6. a reply, a call or an extension's message; these take turns
+ *   7. a grant message, if many credits are owed, or at least two have been owed for
  *      grant_ns                                                  [C3 grant message]
  *
  * A call does not use the last credit while replies are owed.
@@ -344,7 +345,8 @@ bool rr_tx_send_next(struct rr_conn *c)
 		return send_props(c);
 	if (c->version->properties && c->props.out != RR_PROPS_OUT_FINAL)
 		return send_grant(c);
-	return send_turn(c) || (c->version->grants && send_grant(c));
+	return rr_features_transmit(c) || send_turn(c) ||
+	       (c->version->grants && send_grant(c));
 }
 
 void rr_tx_tick(struct rr_conn *c)

@@ -49,7 +49,11 @@ function top(f) { # tools and bench are one place each
 	if (f ~ "^include/rpcrdma$") return "rpcrdma"
 	return f ~ "^(tools|bench)/" ? substr(f, 1, 5) : f
 }
-function folder(f) { sub("/[^/]*$", "", f); return f }
+function folder(f) { # the folders of optional features belong to wire and conn
+	sub("/[^/]*$", "", f)
+	if (f ~ "^src/(wire|conn)/") sub("/[^/]*$", "", f)
+	return f
+}
 function normal(p) { # a/../b
 	while (match(p, "[^/]+/\\.\\./")) p = substr(p, 1, RSTART - 1) substr(p, RSTART + RLENGTH)
 	gsub("/\\./", "/", p)

@@ -24,6 +24,7 @@ static inline void conn_limits(struct rr_conn_config *g)
 	LIMIT(grant_ns, RR_MS(10));
 	LIMIT(drain_ns, RR_SEC(5));
 	LIMIT(keepalive_ns, RR_TIME_NEVER);
+	rr_feature_defaults(&g->features);
 #undef LIMIT
 }
 

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See feature.h. */
+#include "conn/feature.h"
+#include "conn/core.h"
+
+/* Indexed by enum rr_feature. */
+static const struct rr_feature_ops *const feature_table[RR_FEATURES] = {0};
+
+const char *rr_feature_name(enum rr_feature f)
+{
+	static const char *const name[RR_FEATURES] = {
+	        [RR_FEATURE_RPRC] = "rprc",
+	        [RR_FEATURE_REMINV] = "reminv",
+	        [RR_FEATURE_RTR] = "rtr",
+	        [RR_FEATURE_HTFAM] = "htfam",
+	};
+
+	return name[f];
+}
+
+static void default_u32(uint32_t *v, uint32_t value)
+{
+	if (!*v)
+		*v = value;
+}
+
+static void default_u64(uint64_t *v, uint64_t value)
+{
+	if (!*v)
+		*v = value;
+}
+
+void rr_feature_defaults(struct rr_feature_config *g)
+{
+	default_u32(&g->rprc_lifetime_ms, 10000);
+	default_u32(&g->rprc_max_pending, 64);
+	default_u64(&g->rprc_max_bytes, 64 << 20);
+	default_u64(&g->max_pull, 64 << 20);
+	default_u64(&g->done_delay, RR_MS(1));
+	default_u32(&g->cont_max_sends, 8);
+	default_u32(&g->cont_hard_max, 1024);
+	default_u64(&g->cancel_wait, RR_MS(5000));
+	default_u32(&g->rtr_segment_bytes, 4096);
+	default_u32(&g->rtr_requests, 16);
+	default_u32(&g->rtr_responses, 16);
+	default_u64(&g->group_wait, RR_MS(1000));
+	default_u32(&g->tbsn_max, 65536);
+}
+
+/* Returns the table of feature @f, or NULL if @mask lacks the feature. */
+static const struct rr_feature_ops *pick_feature(unsigned mask, unsigned f)
+{
+	return mask >> f & 1 ? feature_table[f] : NULL;
+}
+
+/* Runs a statement for each feature @f in @mask that has the function @fn. */
+#define FOR_EACH_FEATURE(mask, f, fn)                                                  \
+	for (unsigned i_ = 0; (mask) >> i_ && i_ < RR_FEATURES; i_++)                  \
+		for (const struct rr_feature_ops *f = pick_feature(mask, i_);          \
+		     f && f->fn; f = NULL)
+
+const struct rr_feature_ops *rr_feature_of(const struct rr_conn *c, uint32_t htype)
+{
+	FOR_EACH_FEATURE(c->features, f, accepts)
+	if (f->accepts(c, htype))
+		return f;
+	return NULL;
+}
+
+uint32_t rr_features_put_props(const struct rr_conn *c, struct rr_writer *w)
+{
+	uint32_t n = 0;
+
+	FOR_EACH_FEATURE(c->features, f, put_props)
+	n += f->put_props(c, w);
+	return n;
+}
+
+bool rr_features_take_prop(const struct rr_conn *c, const struct rr_prop *p,
+                           struct rr_peer_props *v)
+{
+	FOR_EACH_FEATURE(c->features, f, take_prop)
+	if (f->take_prop(c, p, v) == -EINVAL)
+		return false;
+	return true;
+}
+
+bool rr_features_check_props(const struct rr_conn *c, const struct rr_peer_props *v)
+{
+	FOR_EACH_FEATURE(c->features, f, check_props)
+	if (!f->check_props(v))
+		return false;
+	return true;
+}
+
+void rr_features_agree(struct rr_conn *c)
+{
+	FOR_EACH_FEATURE(c->features, f, agree)
+	f->agree(c);
+}
+
+void rr_features_refused(struct rr_conn *c)
+{
+	c->features = 0;
+}
+
+unsigned rr_features_agreed(const struct rr_conn *c)
+{
+	unsigned mask = 0;
+
+	for (unsigned i = 0; i < RR_FEATURES; i++) {
+		const struct rr_feature_ops *f = pick_feature(c->features, i);
+
+		if (f && f->agreed(c))
+			mask |= 1u << i;
+	}
+	return mask;
+}
+
+bool rr_features_transmit(struct rr_conn *c)
+{
+	FOR_EACH_FEATURE(c->features, f, transmit)
+	if (f->transmit(c))
+		return true;
+	return false;
+}
+
+void rr_features_tick(struct rr_conn *c)
+{
+	FOR_EACH_FEATURE(c->features, f, tick)
+	f->tick(c);
+}
+
+rr_time rr_features_deadline(const struct rr_conn *c)
+{
+	rr_time t = RR_TIME_NEVER;
+
+	FOR_EACH_FEATURE(c->features, f, deadline)
+	t = RR_MIN(t, f->deadline(c));
+	return t;
+}
+
+void rr_features_lost(struct rr_conn *c)
+{
+	FOR_EACH_FEATURE(c->cfg.features.on, f, lost)
+	f->lost(c);
+}
+
+void rr_features_fini(struct rr_conn *c)
+{
+	FOR_EACH_FEATURE(c->cfg.features.on, f, fini)
+	f->fini(c);
+}
