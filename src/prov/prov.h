@@ -74,9 +74,8 @@
 #include "base/base.h"
 #include "base/trace.h"
 
-/* Octets of private data that every provider can carry: the limit of an InfiniBand
- * connection request.  InfiniBand pads private data with zeros, so its format must show
- * where it ends. */
+/* Maximum number of octets of private data, set by the InfiniBand connection request.
+ * InfiniBand pads private data with zeros, so the data must contain its length. */
 #define RR_PROV_PRIVATE_MAX 56
 #define RR_PROV_MAX_SGE     28 /* gather pieces of one Send or Write */
 
@@ -93,7 +92,7 @@ enum rr_wc_op {
 struct rr_wc {
 	enum rr_wc_op op;
 	int status;          /* 0 or a negative errno */
-	uint64_t token;      /* as passed to the post; 0 for CONNECTED, DISCONNECTED */
+	uint64_t token;      /* the post's argument @token; 0 if there was no post */
 	uint32_t len;        /* RECV: octets received */
 	bool invalidated;    /* RECV: a Send With Invalidate invalidated our region */
 	uint32_t inv_handle; /* RECV: the handle of the invalidated region */
@@ -106,12 +105,12 @@ struct rr_region {
 
 /* An endpoint's limits, known from RR_WC_CONNECTED on. */
 struct rr_prov_limits {
-	uint32_t max_recv; /* Receives that may be posted at a time */
-	uint32_t max_send; /* Sends, Writes and Reads that may be outstanding */
-	uint32_t max_ord;  /* RDMA Reads in progress; the provider queues more */
-	uint32_t max_msg;  /* octets of one Read or Write */
-	/* The peer can invalidate our regions by Send With Invalidate.  Only the peer
-	 * knows whether we can invalidate the peer's regions. */
+	uint32_t max_recv; /* maximum number of outstanding Receives */
+	uint32_t max_send; /* maximum number of outstanding Sends, Writes and Reads */
+	uint32_t max_ord;  /* maximum number of RDMA Reads in progress; others wait */
+	uint32_t max_msg;  /* maximum number of octets in one Read or Write */
+	/* True if the peer can invalidate our regions by Send With Invalidate.  Only
+	 * the peer knows whether we can invalidate the peer's regions. */
 	bool remote_invalidate;
 };
 
@@ -126,9 +125,9 @@ struct rr_prov_counters {
 /* Memory that stays mapped as long as the endpoint exists.  A device may keep it
  * registered for local use, without rights for the peer. */
 struct rr_prov_memory {
-	/* Finds the stable block that contains all of [@p, @p + @len).  Returns false
-	 * if there is none; the provider then registers the memory for each operation,
-	 * or copies it if it is small. */
+	/* Finds the lasting block of memory that contains [@p, @p + @len).  If it
+	 * returns false, the provider registers the memory for each operation, or
+	 * copies the memory if it is small. */
 	bool (*block)(void *ctx, const void *p, size_t len, void **ret_base,
 	              size_t *ret_len);
 	void *ctx;
@@ -138,9 +137,9 @@ struct rr_prov_config {
 	const struct rr_trace_sink *trace; /* lent until destroy; may be NULL */
 	uint32_t conn_id;                  /* for traces */
 	const char *options;  /* provider options, "key=number,..."; NULL: defaults */
-	rr_time handshake_ns; /* time limit of connection set-up; 0: 10 s */
-	struct rr_prov_memory
-	        memory; /* lasting memory; block is NULL if there is none */
+	rr_time handshake_ns; /* time limit for connection set-up; 0 means 10 s */
+	/* finds lasting memory; the function pointer may be NULL */
+	struct rr_prov_memory memory;
 	uint32_t recvs; /* limit on posted Receives; 0: unknown */
 	void *instance; /* sim: its struct rr_sim_world; others: NULL */
 };
@@ -172,11 +171,11 @@ struct rr_prov_ops {
 	int (*listen)(const struct rr_prov_config *, const struct sockaddr *, socklen_t,
 	              struct rr_prov_listener **ret, struct sockaddr_storage *ret_addr);
 	int (*listener_fd)(const struct rr_prov_listener *);
-	/* Accepts the next incoming connection with @priv as private data.  The new
-	 * endpoint completes its set-up unaided: RR_WC_CONNECTED or RR_WC_DISCONNECTED
-	 * follows.  Returns -EAGAIN if no connection is waiting, or -ESHUTDOWN if the
-	 * device or the address has been removed.  In that case no further connection
-	 * will arrive, and the caller closes the listener. */
+	/* Accepts the next incoming connection, and sends @priv as private data.
+	 * RR_WC_CONNECTED or RR_WC_DISCONNECTED follows.  Returns -EAGAIN if no
+	 * connection is waiting, or -ESHUTDOWN if the device or the address has been
+	 * removed.  After -ESHUTDOWN no connection arrives, and the caller must close
+	 * the listener. */
 	int (*accept)(struct rr_prov_listener *, const struct rr_prov_config *cfg,
 	              const void *priv, size_t priv_len, rr_time now,
 	              struct rr_ep **ret);
@@ -208,16 +207,16 @@ struct rr_prov_ops {
 	/* Sends the posted operations.  Returns -EAGAIN if progress must send some of
 	 * them later. */
 	int (*flush)(struct rr_ep *, rr_time now);
-	/* Receives, continues sending, and checks time limits.  The caller must call
-	 * progress when the descriptor is ready, when deadline() has passed, and after
-	 * flush returned -EAGAIN. */
+	/* Receives messages, continues sending, and ends the connection if a time
+	 * limit has passed.  The caller must call progress when the descriptor is
+	 * ready, when deadline() has passed, and after flush has returned -EAGAIN. */
 	void (*progress)(struct rr_ep *, rr_time now);
 	/* Moves up to @max completions, oldest first, to @wc.  Returns the number
 	 * moved. */
 	unsigned (*poll)(struct rr_ep *, struct rr_wc *wc, unsigned max);
-	/* For epoll: the descriptor (-1 if there is none, as in sim), and the events
-	 * to wait for now. */
+	/* Returns the descriptor to poll, or -1 if there is none (sim). */
 	int (*fd)(const struct rr_ep *);
+	/* Returns the epoll events for which the caller must wait now. */
 	uint32_t (*events)(const struct rr_ep *);
 	/* Returns the time by which progress must be called, or RR_TIME_NEVER. */
 	rr_time (*deadline)(const struct rr_ep *);

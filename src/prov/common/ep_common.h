@@ -41,7 +41,7 @@ static inline struct rr_ep_common *rr_ep_common_of(const struct rr_ep *ep)
 	return rr_container_of(ep, struct rr_ep_common, ep);
 }
 
-/* Initializes @c, which must be zeroed, and starts the time limit of set-up. */
+/* Initializes @c, which must be zeroed, and sets the deadline for connection set-up. */
 void rr_ep_common_init(struct rr_ep_common *c, const struct rr_prov_ops *ops,
                        const struct rr_prov_config *cfg, rr_time now);
 void rr_ep_common_fini(struct rr_ep_common *c);
@@ -89,13 +89,13 @@ static inline void rr_ep_set_now(struct rr_ep_common *c, rr_time now)
 
 /* Starts the timers that limit an orderly disconnect. */
 void rr_ep_begin_drain(struct rr_ep_common *c);
-/* Extends the deadline of a disconnect: the peer is slow, but not silent. */
+/* Extends the deadline of a disconnect, because the connection has made progress. */
 void rr_ep_extend_drain(struct rr_ep_common *c);
 
 /* Records why the connection ended, unless a reason is already recorded. */
 void rr_ep_set_reason(struct rr_ep_common *c, int status, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));
-/* Traces that set-up failed with @status; @a is the trace point's argument "a". */
+/* Traces the failure of connection set-up; @a is the trace point's argument "a". */
 void rr_ep_trace_rejected(const struct rr_ep_common *c, int status, uint64_t a);
 /* Records and traces that connection set-up timed out in @state. */
 void rr_ep_set_timed_out(struct rr_ep_common *c, unsigned state);

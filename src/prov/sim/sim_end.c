@@ -6,11 +6,10 @@
  * in the order of posting, and RR_WC_DISCONNECTED follows.  After that, messages from
  * the peer are dropped, and no completion is added.
  *
- * Orderly disconnect: disconnect sends the waiting posts, then a notice with status 0.
- * The peer ends when all earlier messages are delivered, and also sends a notice.
- * Abort: destroy sends a notice with -ECONNRESET.  Misuse (a message that violates the
- * contract): the endpoint that receives the message ends with -EREMOTEIO, and sends a
- * notice with -EPROTO.
+ * sim_disconnect sends the waiting posts, and then a notice with status 0.  The peer
+ * ends when all earlier messages have been delivered, and also sends a notice.
+ * sim_destroy sends a notice with -ECONNRESET.  An endpoint that receives a message
+ * which violates the contract ends with -EREMOTEIO, and sends a notice with -EPROTO.
  */
 #include "prov/sim/sim_internal.h"
 
@@ -130,8 +129,8 @@ static void end_told(struct sim_end *e, struct sim_op *op, uint64_t arg)
 }
 
 /* Called when the notice from sim_send_end arrives at @e's peer.  An orderly disconnect
- * waits until all earlier messages are placed and delivered.  The endpoint that asked
- * for it also waits for the completions of its own Sends and Writes. */
+ * waits until all of @e's earlier messages are placed and delivered.  If the peer is
+ * disconnecting, too, it also waits until the peer's Sends and Writes complete. */
 static void end_arrives(struct sim_end *e, struct sim_op *op, uint64_t arg)
 {
 	struct sim_end *p = sim_peer(e);

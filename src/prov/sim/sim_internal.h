@@ -49,8 +49,8 @@ struct sim_op {
 	uint32_t handle; /* remote region, or region to invalidate */
 	uint64_t offset;
 	uint64_t hash; /* digest of the contents when posted, for check_lent */
-	/* copy of the contents, made for a SEND or WRITE at its completion and for a
-	 * READ when the peer sends the data; NULL before */
+	/* Copy of the contents.  A SEND or WRITE copies them when it completes, if they
+	 * have not been placed; a READ copies them when the peer sends the data. */
 	uint8_t *copy;
 	unsigned pieces_left; /* number of pieces not yet placed */
 	struct sim_op *recv;  /* SEND: the Receive that takes the message */
@@ -73,8 +73,8 @@ struct sim_region {
 	uint32_t handle;
 	uint64_t offset;
 	bool open; /* the peer can access the region */
-	/* invalidated by the peer, but the Receive that reports this was not polled
-	 * yet */
+	/* invalidated by the peer; the completion that reports this has not been
+	 * polled yet */
 	bool reported;
 };
 
@@ -103,13 +103,13 @@ struct sim_end {
 	unsigned sq_used, rq_used, reads_out, sends_out, inv_used;
 	/* when the outgoing direction becomes free */
 	rr_time busy_until;
-	/* when the last message sent arrives at the peer */
+	/* time when the last message sent arrives at the peer */
 	rr_time arrive_last;
-	/* when the last Write and Send are placed at the peer */
+	/* times when the last Write is placed and the last Send is delivered */
 	rr_time placed_last, deliver_last;
 	/* time of the last completion of each kind */
 	rr_time kind_last[RR_WC_DISCONNECTED + 1];
-	/* when the last Read request from the peer is served */
+	/* time when the last of the peer's Read requests is served */
 	rr_time read_last;
 	rr_time seen_last;
 	rr_time batch_until; /* completions up to this time become visible together */
@@ -189,8 +189,7 @@ void sim_listener_close(struct rr_prov_listener *);
 void sim_end_now(struct sim_end *, int status, const char *why);
 void sim_misuse(struct sim_end *, const char *why);
 void sim_push(struct sim_end *, const struct rr_wc *, bool counts_sq, bool counts_rq);
-/* Sends a notice that the endpoint has ended, after all messages; the peer ends with
- * @status. */
+/* Sends a notice, after all messages, that ends the peer's endpoint with @status. */
 void sim_send_end(struct sim_end *, int status);
 unsigned sim_poll(struct rr_ep *, struct rr_wc *, unsigned max);
 void sim_disconnect(struct rr_ep *, rr_time now);
@@ -223,8 +222,8 @@ int sim_register(struct rr_ep *, void *base, size_t len, unsigned access,
                  struct rr_region *ret);
 /* Finds a region of the endpoint, whether or not the peer can access it. */
 struct sim_region *sim_region_find(const struct sim_end *, uint32_t handle);
-/* Returns the memory that the peer's request refers to, or NULL and the reason why
- * access is not allowed. */
+/* Returns the memory that the peer's request refers to.  If access is not allowed,
+ * stores the reason in @ret_why and returns NULL. */
 uint8_t *sim_region_check(struct sim_end *, uint32_t handle, uint64_t offset,
                           uint64_t len, unsigned access, const char **ret_why);
 void sim_region_forget(struct sim_end *, struct sim_region *);

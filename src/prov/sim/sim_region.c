@@ -3,10 +3,10 @@
  * Registered memory: one list of regions per endpoint.
  *
  * Handles and offsets are random numbers from the seeded generator, not derived from
- * addresses, so that a run can be repeated exactly.  A handle is not used again while a
- * region of the world has it, nor while it is one of the last SIM_RETIRED handles.  A
+ * addresses, so that a run can be repeated exactly.  A new handle differs from the
+ * handles of all regions and from the last SIM_RETIRED handles that were retired.  A
  * region that the peer invalidated stays in the list, closed, until the Receive that
- * reports this is polled; until then the owner may also invalidate it.
+ * reports this is polled.  Until then, the owner may invalidate the region, too.
  */
 #include "prov/sim/sim_internal.h"
 

@@ -2,8 +2,8 @@
 /*
  * Connection set-up: listeners, connect, accept.
  *
- * Normal path: connect makes the sim_conn and sends a request, which waits at the
- * listener.  accept creates the other endpoint and sends the answer.  The accepting
+ * Normal path: sim_connect makes the sim_conn and sends a request, which waits at the
+ * listener.  sim_accept creates the other endpoint and sends the answer.  The accepting
  * endpoint is connected when the answer arrives or earlier, so that it can receive the
  * first Send.
  *

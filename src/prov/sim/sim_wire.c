@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages between the endpoints: Sends, Writes, Reads; and invalidation.
+ * Sends, Writes and Reads between the endpoints, and local invalidation.
  *
  * Each direction is a pipe: messages start in order, when the pipe is free, and arrive
  * in order.  An arriving Send uses the oldest Receive at once, and is delivered when
@@ -13,7 +13,7 @@
  * change the memory before the completion.
  *
  * Failure: if a message violates the contract, sim_misuse ends the endpoint that
- * receives it.  Events of a flushed op are not carried out.
+ * receives it.  An event of a flushed op has no effect.
  */
 #include "prov/sim/sim_internal.h"
 
@@ -180,8 +180,8 @@ static uint64_t pack_piece(uint32_t from, uint32_t len)
 	return (uint64_t)from << 32 | len;
 }
 
-/* Divides the op into pieces, and calls @fn for one of them at @last and for the others
- * at times from @first to @last. */
+/* Divides the op into pieces, and schedules a call of @fn for each piece: at @last for
+ * one piece, and at random times from @first to @last for the others. */
 static void cut_pieces(struct sim_op *op, rr_time first, rr_time last, sim_fn fn)
 {
 	struct sim_end *e = op->end;
