@@ -2,8 +2,8 @@
 /*
  * Reads XDR from pieces: arguments of a request, results of a call.   [RFC 4506]
  *
- * An item that was moved by RDMA is a piece of its own; an inline item lies between
- * other octets.  The same functions read both kinds.  A cursor allocates nothing,
+ * An item that was moved by RDMA is a separate piece; an inline item is part of a piece
+ * with other octets.  The same functions read both kinds.  A cursor allocates nothing,
  * copies octets only on request, and never reads beyond the pieces, whatever lengths a
  * peer sends.  It keeps its first error: later reads return zero or NULL, so one call
  * of rpcrdma_cursor_end() after the last read is enough.
@@ -30,8 +30,8 @@
 extern "C" {
 #endif
 
-/* The members are private.  A copy of the structure reads on from the same position.
- * The structure's size never changes. */
+/* The members are private.  A copy of the structure continues reading from the same
+ * position.  The structure's size never changes. */
 struct rpcrdma_cursor {
 	const unsigned char *pos, *end;   /* unread octets of the current piece */
 	const struct rpcrdma_piece *next; /* the following pieces; lent */
@@ -86,8 +86,8 @@ RPCRDMA_API const void *rpcrdma_cursor_dest(struct rpcrdma_cursor *,
 /* Returns the number of unread octets, items included; 0 after an error. */
 RPCRDMA_API size_t rpcrdma_cursor_left(const struct rpcrdma_cursor *);
 /* Returns the first error, or 0.  The error is -EBADMSG if a read went past the last
- * octet, an opaque was longer than @max, or an item's bounds did not match an opaque's.
- */
+ * octet, an opaque was longer than @max, or an item did not match exactly one
+ * opaque. */
 RPCRDMA_API int rpcrdma_cursor_error(const struct rpcrdma_cursor *);
 /* Returns the first error, or -EBADMSG if unread octets other than roundup are left. */
 RPCRDMA_API int rpcrdma_cursor_end(struct rpcrdma_cursor *);

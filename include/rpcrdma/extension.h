@@ -5,9 +5,9 @@
  * Version 2 can be extended without a new version: by header types, flags, transport
  * properties and error codes.  An extension consists of a list of its numbers and the
  * functions that handle them.  The options of a connection or a listener list its
- * extensions.  A peer that does not know an extension works as before: it ignores
- * unknown properties and flags, and answers an unknown header type with an error, after
- * which the library no longer sends that type on the connection.
+ * extensions.  A peer that does not know an extension still works: it ignores unknown
+ * properties and flags, and answers an unknown header type with an error, after which
+ * the library no longer sends that type on the connection.
  *
  * Functions must be called, and handlers are called, in the engine's thread, unless
  * their contract says "any thread".  A connection of version 1 has no extensions.
@@ -51,8 +51,8 @@ struct rpcrdma_extension_htype {
 enum rpcrdma_property_event {
 	RPCRDMA_PROPERTY_RECEIVED = 0, /* the peer sent this value */
 	RPCRDMA_PROPERTY_DEFAULT = 1,  /* the peer sent none */
-	RPCRDMA_PROPERTY_REFUSED = 2,  /* the peer refused our value, and uses its
-					  default for us */
+	RPCRDMA_PROPERTY_REFUSED = 2,  /* the peer refused our value, and uses the
+					  property's default instead */
 };
 
 struct rpcrdma_extension_property {
@@ -78,8 +78,8 @@ struct rpcrdma_extension {
 	unsigned n_htypes;
 	const struct rpcrdma_extension_property *properties;
 	unsigned n_properties;
-	/* Error codes without data (void arms).  When the peer sends one, the call ends
-	 * with RPCRDMA_TRANSPORT_ERROR; unknown codes are ignored. */
+	/* Error codes without data (void arms).  A call for which the peer sends such a
+	 * code ends with RPCRDMA_TRANSPORT_ERROR; unknown codes are ignored. */
 	const uint32_t *errors;
 	unsigned n_errors;
 	/* The members below may be NULL. */
@@ -120,13 +120,13 @@ RPCRDMA_API void *rpcrdma_channel_get(const struct rpcrdma_channel *,
 
 /*
  * Sends a message.  @len octets, a multiple of four, are copied and follow the prefix.
- * With @response, @xid is the XID of the message that this one answers.  Otherwise, if
- * @xid is 0, the library chooses an XID and stores it in *ret_xid; @ret_xid may be
- * NULL.  At most 64 messages wait for credits.  Returns -EOPNOTSUPP if the peer does
- * not know this type; -EMSGSIZE if the message exceeds the inline threshold; -ENOBUFS
- * if 64 messages wait already; -EAGAIN if the channel is not up; -EINVAL if no
- * extension of this channel has the type or flag; -ENOMEM; or the error that ended the
- * channel.
+ * If @response is true, the message is a response, and @xid is the XID of the message
+ * that it answers.  Otherwise, if @xid is 0, the library chooses an XID and stores it
+ * in *ret_xid; @ret_xid may be NULL.  At most 64 messages wait for credits.  Returns
+ * -EOPNOTSUPP if the peer does not know this type; -EMSGSIZE if the message exceeds the
+ * inline threshold; -ENOBUFS if 64 messages wait already; -EAGAIN if the channel is not
+ * up; -EINVAL if no extension of this channel has the type or flag; -ENOMEM; or the
+ * error that ended the channel.
  */
 RPCRDMA_API int rpcrdma_channel_send(struct rpcrdma_channel *, uint32_t htype,
                                      uint32_t flags, bool response, uint32_t xid,
@@ -135,8 +135,8 @@ RPCRDMA_API int rpcrdma_channel_send(struct rpcrdma_channel *, uint32_t htype,
 /*
  * Answers a request with an RDMA2_ERROR that carries an error code from an extension of
  * its channel; the caller gets RPCRDMA_TRANSPORT_ERROR.  Any thread.  Returns -EINVAL
- * if no extension has the code, or if the procedure has execute_once set, since its
- * replies are kept.
+ * if no extension has the code, or if the procedure has execute_once set, since the
+ * library may keep replies of such a procedure.
  */
 RPCRDMA_API int rpcrdma_request_extension_error(struct rpcrdma_request *,
                                                 uint32_t code);

@@ -33,7 +33,8 @@ enum rpcrdma_gss_service {
 	RPCRDMA_GSS_KRB5P = 3, /* encrypts them, too */
 };
 
-/* The number of a service in a list of flavors such as MOUNT's.  [RFC 2623 §2.3.1] */
+/* A service's pseudo-flavor, as used in lists of flavors such as MOUNT's.
+ * [RFC 2623 §2.3.1] */
 #define RPCRDMA_GSS_PSEUDO_FLAVOR(service) (390002u + (uint32_t)(service))
 
 /* ---- Client ---------------------------------------------------------------------- */
@@ -58,9 +59,10 @@ RPCRDMA_API void rpcrdma_gss_free(struct rpcrdma_gss *);
 struct rpcrdma_gss_info {
 	enum rpcrdma_gss_service service;
 	bool established;      /* a context exists */
-	uint32_t window;       /* limit of calls in flight under the context */
+	uint32_t window;       /* limit on calls in flight under the context */
 	unsigned contexts;     /* number of contexts set up so far */
-	int error;             /* last set-up: 0, -EACCES, or a transport error */
+	int error;             /* result of the last set-up: 0, -EACCES, or a transport
+				  error */
 	uint32_t major, minor; /* GSS-API status, from this host or from the server */
 	char reason[256];      /* as text */
 };
@@ -77,11 +79,12 @@ struct rpcrdma_service_gss_options {
 	const char *principal;
 	/* Maximum number of contexts; 0 = 8192.  When the maximum is reached, a new
 	 * context replaces the context that has been idle longest.  If that context was
-	 * used within the last ten seconds, the new one is refused; otherwise active
-	 * users would evict each other with every call. */
+	 * used within the last ten seconds, the new context is refused; otherwise
+	 * active users would evict each other with every call. */
 	unsigned max_contexts;
-	/* Maximum number of contexts for one client address, with the same rule; 0 = a
-	 * quarter of max_contexts. */
+	/* Maximum number of contexts for one client address; 0 = a quarter of
+	 * max_contexts.  When it is reached, the same rule applies among that address's
+	 * contexts. */
 	unsigned max_per_address;
 	char *ret_reason; /* NULL, or 256 octets for the reason if the call fails */
 	/* Called when a context is refused because the maximum is reached, so that a

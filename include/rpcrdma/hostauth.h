@@ -32,24 +32,24 @@ struct rpcrdma_hostauth_options {
 	size_t size;
 	/* PEM files.  A server with REQUIRE, and every client, refuses a peer that has
 	 * no certificate. */
-	const char
-	        *cert_file; /* certificate chain, leaf first; a server's certificate has
-				  its name among the subject alternative names, without
-				  wildcards */
-	const char *key_file; /* the private key, not encrypted; NULL = in cert_file */
+	const char *cert_file; /* certificate chain, leaf first; a server's certificate
+			       must list the server's name as a subject alternative
+			       name, without wildcards */
+	const char *key_file;  /* the private key, not encrypted; NULL = in cert_file */
 	/* The trusted certificate authorities.  NULL = the system's list, for clients
 	 * only.  Those authorities certify anybody, so rpcrdma_listen and
 	 * svc_rdma_create fail with -ENOKEY for a server that has a certificate but no
 	 * ca_file. */
 	const char *ca_file;
-	/* Instead of certificates: a key that both peers have.  The file holds one line
-	 * IDENTITY:HEX, 16 to 64 octets; only its owner may read it. */
+	/* A key that both peers share, used instead of certificates.  The file has one
+	 * line, IDENTITY:HEX, with 16 to 64 octets in hexadecimal; only the file's
+	 * owner may have permission to read it. */
 	const char *psk_file;
 	/* Server: the clients to admit, each given by its identity, as from
 	 * rpcrdma_request_identity ("CN=...", "psk:..."), or by a DNS name in its
 	 * certificate.  If the list is empty, every trusted client is admitted.
-	 * Copied.  Under PREFER, a client that proves no identity is admitted in any
-	 * case. */
+	 * Copied.  Under PREFER, a client that proves no identity is always
+	 * admitted. */
 	const char *const *allow;
 	size_t n_allow;
 };
@@ -77,8 +77,8 @@ RPCRDMA_API int rpcrdma_request_channel_binding(const struct rpcrdma_request *,
                                                 unsigned char ret[32]);
 /* Returns the identity that the client proved: the subject of its certificate
  * ("CN=..."), or the first alternative name ("DNS:...") if the subject is empty, or
- * "psk:IDENTITY".  Returns "" if the client proved none.  Lent for the life of the
- * request. */
+ * "psk:IDENTITY".  Returns "" if the client proved no identity.  Lent for the life of
+ * the request. */
 RPCRDMA_API const char *rpcrdma_request_identity(const struct rpcrdma_request *);
 
 #ifdef __cplusplus

@@ -9,21 +9,22 @@
  * callback may make and cancel calls, and close connections and listeners; it must
  * neither run nor free the engine.
  *
- * Functions return 0 or a count, or a negative errno.  A pointer parameter is
- *   borrowed  needed during the function call only; the default
- *   lent      to stay valid and unchanged until the event that is named
+ * Functions return 0 or a count, or a negative errno.  Each pointer parameter is one
+ * of:
+ *   borrowed  used only during the function call; the default
+ *   lent      must stay valid and unchanged until the event that the contract names
  *   given     freed by the function that it is passed to
  *
  * Structures grow: a later version of the library may add members at their end, and
  * programs that were compiled earlier keep working.  There are three kinds:
  * - Option structures, and rpcrdma_extension, begin with their size.  Initialise them
  *   with RPCRDMA_OPTIONS(type), which also zeroes the other members; zero selects the
- *   default. A member that a smaller structure lacks counts as zero.  -E2BIG: a larger
- *   structure has a member that this library lacks, and it is not zero.  -EINVAL: a
- *   smaller structure lacks a member that is required.
- * - A structure that the library fills in comes with a parameter for its size,
- *   sizeof(*ret).  The library writes no more than that, and writes zero to members
- *   that it does not know.
+ *   default.  A member that a smaller structure lacks counts as zero.  Functions return
+ *   -E2BIG if a larger structure has a nonzero member that this library lacks, and
+ *   -EINVAL if a smaller structure lacks a required member.
+ * - A structure that the library fills in has a parameter for its size, sizeof(*ret).
+ *   The library writes no more than that, and writes zero to members that it does not
+ *   know.
  * - A structure that the library lends to a callback needs no size: rpcrdma_reply,
  *   rpcrdma_conn_info, rpcrdma_extension_message, rpcrdma_call_info.  A program may
  *   only read members that the library has; see rpcrdma_library_version_number.
@@ -149,9 +150,9 @@ RPCRDMA_API int rpcrdma_engine_new(const struct rpcrdma_engine_options *,
  * with -ECANCELED, and requests that are not yet answered become invalid, so that no
  * thread may answer them.  Cancels the timers that have not fired. */
 RPCRDMA_API void rpcrdma_engine_free(struct rpcrdma_engine *);
-/* Handles the events that are ready.  If there are none, waits for one up to
- * @timeout_ms; -1 waits without limit.  Returns 0, the errno of a failed wait, or
- * -EDEADLK within a callback. */
+/* Handles the events that are ready.  If no event is ready, waits up to @timeout_ms for
+ * one; -1 waits without limit.  Returns 0, the errno of a failed wait, or -EDEADLK
+ * within a callback. */
 RPCRDMA_API int rpcrdma_engine_process(struct rpcrdma_engine *, int timeout_ms);
 /* Processes events until rpcrdma_engine_stop is called. */
 RPCRDMA_API int rpcrdma_engine_run(struct rpcrdma_engine *);
@@ -190,9 +191,10 @@ enum rpcrdma_log_level {
 /* Receives one line, borrowed and without a newline.  It begins with the peer's address
  * if there is a peer.  The function must not call the library. */
 typedef void rpcrdma_log_fn(enum rpcrdma_log_level, const char *line, void *arg);
-/* From now on calls @log for events of level @most and below; @most of NONE or a NULL
- * @log stops this.  The library formats nothing for other events; each costs a table
- * look-up, or nothing if there is neither a @log nor a trace function. */
+/* Makes the library call @log for events of level @most and below from now on.  If
+ * @most is NONE or @log is NULL, the library stops logging.  The library formats
+ * nothing for other events; each costs a table look-up, or nothing if there is neither
+ * a @log nor a trace function. */
 RPCRDMA_API void rpcrdma_engine_set_log(struct rpcrdma_engine *,
                                         enum rpcrdma_log_level most,
                                         rpcrdma_log_fn *log, void *arg);
@@ -212,8 +214,9 @@ enum rpcrdma_reverse {
 struct rpcrdma_hostauth;
 enum rpcrdma_hostauth_policy {
 	RPCRDMA_HOSTAUTH_OFF = 0,
-	RPCRDMA_HOSTAUTH_PREFER = 1,  /* only if the peer can; a failure is final */
-	RPCRDMA_HOSTAUTH_REQUIRE = 2, /* refuses a peer that cannot */
+	RPCRDMA_HOSTAUTH_PREFER = 1,  /* only with a peer that supports it; a failure is
+					 final */
+	RPCRDMA_HOSTAUTH_REQUIRE = 2, /* refuses a peer without support for it */
 };
 
 struct rpcrdma_conn_options {
@@ -222,10 +225,11 @@ struct rpcrdma_conn_options {
 	 * over TCP in software; NULL or "auto": for each address, verbs if a device
 	 * other than siw serves it, otherwise iwarp (always on loopback).  Connecting
 	 * and listening fail with -EINVAL if the provider, a key or a value is unknown
-	 * (see rpcrdma_provider_check), with -ENOPKG if verbs lacks rdma-core
-	 * (libibverbs1, librdmacm1), and with -ENODEV if verbs lacks an RDMA device. */
+	 * (see rpcrdma_provider_check), with -ENOPKG if verbs is selected but rdma-core
+	 * (libibverbs1, librdmacm1) is not installed, and with -ENODEV if verbs is
+	 * selected but the host has no RDMA device. */
 	const char *provider;
-	unsigned version;       /* 0 = negotiate (2, else 1); 2 or 1 = only that one */
+	unsigned version;       /* 0 = negotiate 2 or 1; 2 or 1 = only that version */
 	uint32_t credits;       /* 2 to 2047; default 32 */
 	uint32_t inline_bytes;  /* Send and Receive size; 1024 or more; default 4096 */
 	uint32_t segment_bytes; /* largest RDMA segment; default 1 MiB */
@@ -237,11 +241,11 @@ struct rpcrdma_conn_options {
 	uint32_t max_requests;
 	uint32_t max_message_bytes; /* Call or Reply without items; default 4 MiB */
 	uint32_t max_chunk_bytes;   /* longest Read chunk; default 8 MiB */
-	/* Memory that this peer can make the process hold; default 32 MiB.
-	 * rpcrdma_budget_set sets the limit for all peers. */
+	/* Maximum memory for this peer's messages and requests; default 32 MiB.
+	 * rpcrdma_budget_set sets the limit for all peers together. */
 	uint64_t max_held_bytes;
-	/* Time limit for setting up the transport, and again for the first message and
-	 * the properties; default 10 s each. */
+	/* Time limit for setting up the transport, and also for receiving the first
+	 * message and the properties after that; default 10 s for each. */
 	uint64_t handshake_ns;
 	/* Server: closes an idle connection after this time; default 6 min; UINT64_MAX
 	 * = never.  Before the first Call the limit is handshake_ns, if that is less.
@@ -284,8 +288,8 @@ struct rpcrdma_conn_options {
 	 * otherwise none. */
 	enum rpcrdma_reverse reverse;
 	/* Programs that the server may call on this connection.  Lent until the
-	 * connection is closed and the last request is answered.  NULL: none, and the
-	 * library informs the server. */
+	 * connection is closed and the last request is answered.  NULL: none; the
+	 * library informs the server of this. */
 	struct rpcrdma_service *callbacks;
 	/* If rpcrdma_connect is given no service, the port is that of this program.
 	 * The library asks the host's rpcbind for it before each connection, in a
@@ -314,7 +318,8 @@ struct rpcrdma_stats {
 	uint64_t recoveries;  /* Calls sent again in another form [v2 §7.3] */
 	uint64_t overruns;    /* messages that the peer sent beyond its credits */
 	uint64_t cache_hits;  /* Calls answered from the reply cache */
-	uint64_t cache_waits; /* Calls repeated while the first was being executed */
+	uint64_t cache_waits; /* repeated Calls that arrived while the first was being
+				 executed */
 	uint64_t syscalls, wire_bytes_sent, wire_bytes_received;
 	/* payload octets by path, both directions */
 	uint64_t bytes_inline, bytes_continued, bytes_read_chunk, bytes_write_chunk;
@@ -331,8 +336,9 @@ struct rpcrdma_conn_info {
 	uint32_t send_inline, recv_inline; /* thresholds in octets */
 	uint32_t credits_granted;          /* by the peer, at the moment */
 	uint32_t peer_segment_bytes, peer_max_segments; /* version 1: 0, unknown */
-	uint32_t peer_reverse; /* server: what the client allows, enum rpcrdma_reverse;
-				  0 = no calls; version 1: SIMPLE, unknown */
+	uint32_t peer_reverse; /* server: the enum rpcrdma_reverse that the client sent;
+				  0 = no reverse calls allowed.  In version 1 SIMPLE is
+				  assumed */
 	bool remote_invalidate;
 	bool connected;
 	int error;          /* negative errno of the last connection loss */
@@ -359,8 +365,8 @@ struct rpcrdma_budget {
 	uint64_t ended;   /* connections closed to free memory that others waited for */
 };
 /* Sets the limit.  The default is an eighth of the machine's memory, at most 1 GiB.
- * The Receives of all connections together may hold up to 3/8 of the limit; one request
- * may hold up to half of the limit.  Lowering the limit does not reclaim memory already
+ * The Receive buffers of all connections together may use up to 3/8 of the limit; one
+ * request may use up to half of it.  Lowering the limit does not reclaim memory already
  * in use.  Returns -EINVAL if @bytes is less than 1 MiB.  Any thread, any time. */
 RPCRDMA_API int rpcrdma_budget_set(uint64_t bytes);
 /* Fills in the limit and the memory in use.  Any thread. */
@@ -423,8 +429,22 @@ RPCRDMA_API int rpcrdma_lookup_netid(const char *host, const char *netid,
  * is given. */
 RPCRDMA_API void rpcrdma_conn_close(struct rpcrdma_conn *);
 
-/* Status of a call: 0, a negative errno from the transport, or one of these positive
- * values from the peer's answer. */
+/*
+ * Status of a call: 0, one of these positive values from the peer's answer, or a
+ * negative errno:
+ *   -ETIMEDOUT    the timeout passed (the server may have executed the call)
+ *   -EHOSTUNREACH the server could not be reached for retry_ns
+ *   -ECONNRESET   the connection was lost, and no_reconnect is set
+ *   -ECANCELED    the call was cancelled, or the connection was closed
+ *   -EBADMSG, -EPROTO  the Reply was malformed or broke the transport's rules
+ *   -EOVERFLOW    the Reply is longer than reply_bytes and max_message_bytes: raise
+ *                 either; the call was executed
+ *   -EMSGSIZE     the Call does not fit the peer's limits
+ *   -EPROTONOSUPPORT  the peer supports no version that this library may use
+ *   -EACCES       there is no security context; see rpcrdma_gss_get_info
+ * A call that was outstanding in repeated connection losses (see rpcrdma_call) ends
+ * with the error of the last loss, which may be -ECONNRESET or another errno.
+ */
 enum rpcrdma_status {
 	RPCRDMA_OK = 0,
 	RPCRDMA_PROG_UNAVAIL = 1,  /* the server has no such program */
@@ -435,36 +455,29 @@ enum rpcrdma_status {
 	RPCRDMA_RPC_MISMATCH = 100,    /* MSG_DENIED: low, high */
 	RPCRDMA_AUTH_ERROR = 101,      /* MSG_DENIED: auth_stat */
 	RPCRDMA_TRANSPORT_ERROR = 200, /* RDMA2_ERROR; see transport_error, a, b */
-	                               /* Negative errno:
-	 * -ETIMEDOUT    the timeout passed (the server may have executed it)
-	 * -EHOSTUNREACH the server could not be reached for retry_ns
-	 * -ECONNRESET   the connection was lost and no_reconnect is set, or it was lost
-	 *               repeatedly while the call was outstanding (then any error of a
-	 *               connection)
-	 * -ECANCELED    the call was cancelled, or the connection closed
-	 * -EBADMSG, -EPROTO  the Reply was malformed or broke the transport's rules
-	 * -EOVERFLOW    the Reply is longer than reply_bytes and max_message_bytes:
-	 *               raise either; the call was executed
-	 * -EMSGSIZE     the Call does not fit the peer's limits
-	 * -EPROTONOSUPPORT  no version in common
-	 * -EACCES       no security context, see rpcrdma_gss_get_info */
 };
 
-/* With RPCRDMA_TRANSPORT_ERROR: rdma_err of RDMA2_ERROR, or of RDMA_ERROR in version 1,
- * and its values @a and @b.  Codes 6 to 8 mean that the procedure was not executed, 9
- * and 10 that it was.  A caller sees these five only if the library could not retry the
- * Call in another form, or the retry failed too.                         [v2 §7] */
+/* Values of transport_error in struct rpcrdma_reply: the error code (rdma_err) from the
+ * server's RDMA2_ERROR or, in version 1, RDMA_ERROR.  Below, 'a' and 'b' are members of
+ * that structure.  Codes 6 to 8 mean that the procedure was not executed, 9 and 10 that
+ * it was.  A caller sees these five only if the library could not retry the Call in
+ * another form, or the retry failed too.                                 [v2 §7] */
 enum rpcrdma_transport_error {
-	RPCRDMA_ERR_VERS = 1,    /* version; a, b: the peer's lowest and highest */
+	RPCRDMA_ERR_VERS = 1,    /* version; a and b are the peer's lowest and
+				    highest */
 	RPCRDMA_ERR_BAD_XDR = 2, /* the peer could not decode the header */
 	RPCRDMA_ERR_BAD_PROPVAL = 3,
 	RPCRDMA_ERR_INVAL_HTYPE = 4,
 	RPCRDMA_ERR_INVAL_CONT = 5,      /* bad continued message, such as too long */
-	RPCRDMA_ERR_READ_CHUNKS = 6,     /* too many Read chunks; the peer accepts a */
-	RPCRDMA_ERR_WRITE_CHUNKS = 7,    /* too many Write chunks; the peer accepts a */
-	RPCRDMA_ERR_SEGMENTS = 8,        /* too many segments; the peer accepts a */
-	RPCRDMA_ERR_WRITE_RESOURCE = 9,  /* Write chunk a is too short for b octets */
-	RPCRDMA_ERR_REPLY_RESOURCE = 10, /* nothing can carry a Reply of a octets */
+	RPCRDMA_ERR_READ_CHUNKS = 6,     /* too many Read chunks; the peer accepts
+					    'a' */
+	RPCRDMA_ERR_WRITE_CHUNKS = 7,    /* too many Write chunks; the peer accepts
+					    'a' */
+	RPCRDMA_ERR_SEGMENTS = 8,        /* too many segments; the peer accepts 'a' */
+	RPCRDMA_ERR_WRITE_RESOURCE = 9,  /* Write chunk number 'a' is too short for 'b'
+					    octets */
+	RPCRDMA_ERR_REPLY_RESOURCE = 10, /* the Call provided no means to return a Reply
+					    of 'a' octets */
 	RPCRDMA_ERR_SYSTEM = 100,        /* any other: memory, limits, failed RDMA */
 	/* Version 1's only other error: the peer could not parse the chunks, or they
 	 * were too short for the Reply; the Call may have been executed.  This library
@@ -472,9 +485,8 @@ enum rpcrdma_transport_error {
 	RPCRDMA_ERR_CHUNK = 0x40000002,
 };
 
-/* Returns a static phrase for a status as above ... */
+/* Each returns a static phrase: for a status, and for a transport error. */
 RPCRDMA_API const char *rpcrdma_strstatus(int status);
-/* ... and for a transport error. */
 RPCRDMA_API const char *rpcrdma_strerror_transport(uint32_t transport_error);
 
 struct rpcrdma_reply {
@@ -503,11 +515,12 @@ struct rpcrdma_call_options {
 	struct rpcrdma_dest *dests;       /* lent until done */
 	unsigned n_dests;                 /* at most 16 */
 	size_t reply_bytes;  /* longest results, without the items in dests; needed if
-			       they exceed several inline thresholds; 0 = small.  In
-			       version 1, 0 reserves 4,000 octets, except for
-			       procedure 0 without arguments and dests */
-	uint64_t timeout_ns; /* limit for the whole call, including retries.  0 = none
-				while connected; while not connected, retry_ns */
+				the results exceed several inline thresholds; 0 = small.
+				In version 1, 0 reserves 4,000 octets, except for
+				procedure 0 without arguments and dests */
+	uint64_t timeout_ns; /* limit for the whole call, including retries.  0 = no
+				limit while connected, and retry_ns while not
+				connected */
 	bool force_special;  /* Special Format even where the Call fits inline */
 	bool idempotent; /* executing the call twice does no harm; the library repeats it
 			    with larger chunks if the server asks for them */
@@ -606,11 +619,11 @@ RPCRDMA_API int rpcrdma_service_add(struct rpcrdma_service *,
  * Arguments in the program's own memory.  The library reads items that the client
  * provides as Read chunks straight into memory that the program chooses for each Call.
  * It calls @place when the header of a Call is known, before it reads an item.  @place
- *   returns 1 and fills ret[0] to ret[n_items - 1] with memory for each item,
- *     item_bytes at least, which is registered for that read alone.  The memory is lent
- *     until the library calls @release with @ret_token, once: when the reply has been
- *     sent, or the connection is gone.  rpcrdma_request_place_token returns the token
- *     to the handler;
+ *   returns 1 and sets ret[0] to ret[n_items - 1] to memory for each item, at least
+ *     item_bytes long, which the library registers for that read only.  The memory is
+ *     lent until the library calls @release once with @ret_token: when the reply has
+ *     been sent or the connection has ended.  rpcrdma_request_place_token returns the
+ *     token to the handler;
  *   returns 0 to have the items read into the library's memory;
  *   returns a negative errno to have the Call answered with RPCRDMA_SYSTEM_ERR; nothing
  *     is read.
@@ -626,8 +639,9 @@ struct rpcrdma_call_info {
 	uint32_t program, version, procedure, xid;
 	const struct rpcrdma_auth *cred;     /* not verified */
 	const struct sockaddr_storage *peer; /* NULL: the peer is gone */
-	/* The arguments without the items.  For a Call in Special Format, which is read
-	 * as a whole, only their first octets. */
+	/* The arguments without the items.  A Call in Special Format is read as a whole
+	 * later; for such a Call only the first octets of the arguments are available
+	 * here. */
 	const void *args;
 	size_t args_len;
 	unsigned n_items;
@@ -659,18 +673,18 @@ RPCRDMA_API void *rpcrdma_request_place_token(const struct rpcrdma_request *);
  * The library recognises a repeated Call by the caller's address without its port, the
  * XID, program, version, procedure, and a keyed digest of credential and arguments.  It
  * keeps a reply for five minutes after it was last used.  When the memory is full, the
- * caller that holds the most memory loses replies first, beginning with its connection
- * that holds the most.  A client that restarts should therefore not begin with the same
- * XIDs, since the server would not execute Calls that look like repeated ones.  This
- * library begins with a random XID.  Returns -EINVAL if the limit is not 0 and less
- * than 64 KiB, or -EBUSY if a Call has been served. */
+ * library first discards replies to the caller whose replies use the most memory,
+ * beginning with that caller's connection that uses the most.  A client that restarts should
+ * therefore not begin with the same XIDs, since the server would not execute Calls that
+ * look like repeated ones.  This library begins with a random XID.  Returns -EINVAL if
+ * the limit is not 0 and less than 64 KiB, or -EBUSY if a Call has been served. */
 RPCRDMA_API int rpcrdma_service_set_reply_cache(struct rpcrdma_service *, size_t bytes);
 
 /* Listens at @address: "ADDR[:PORT]", IPv4, [IPv6] or a name; NULL = the wildcard
  * address, port 20049.  Port 0 selects a free port; see rpcrdma_listener_addr.  At the
  * wildcard address, unless a provider is selected, both software iWARP and RDMA devices
- * listen.  iWARP devices do not, since they share TCP's ports; for them specify their
- * address. */
+ * listen.  iWARP devices do not listen there, since they share TCP's ports; to listen
+ * on an iWARP device, specify its address. */
 RPCRDMA_API int rpcrdma_listen(struct rpcrdma_engine *, const char *address,
                                const struct rpcrdma_conn_options *,
                                struct rpcrdma_service *, unsigned max_connections,
@@ -682,10 +696,10 @@ RPCRDMA_API int rpcrdma_listener_addr(const struct rpcrdma_listener *,
 RPCRDMA_API const char *rpcrdma_listener_provider(const struct rpcrdma_listener *);
 /* Called twice for a client: before its first request, with what it negotiated and
  * proved; and when its connection has ended (connected is false; error and reason have
- * the cause, 0 = an orderly close).  For a client that did not complete the handshake
- * and the exchange of properties, called only when the connection has ended.  @info is
- * borrowed.  The function may write logs and keep accounts; it must not call the
- * library. */
+ * the cause; error is 0 after an orderly close).  For a client that did not complete
+ * the handshake and the exchange of properties, called only when the connection has
+ * ended.  @info is borrowed.  The function may write logs and keep accounts; it must
+ * not call the library. */
 typedef void rpcrdma_client_event_fn(struct rpcrdma_listener *,
                                      const struct rpcrdma_conn_info *info, void *arg);
 /* Sets the function for clients that connect from now on; NULL = none.  Close the
@@ -693,10 +707,10 @@ typedef void rpcrdma_client_event_fn(struct rpcrdma_listener *,
 RPCRDMA_API void rpcrdma_listener_set_event(struct rpcrdma_listener *,
                                             rpcrdma_client_event_fn *event, void *arg);
 /*
- * Registers all programs of the listener's service with the rpcbind of this host,
- * through its local socket.  The netid is rdma for an IPv4 address and rdma6 for an
- * IPv6 address; the IPv6 wildcard address is registered under both.  Registers all
- * programs or none, unless rpcbind stops meanwhile.                             [v2 §9]
+ * Registers all programs of the listener's service with this host's rpcbind, through
+ * rpcbind's local socket.  The netid is rdma for an IPv4 address and rdma6 for an IPv6
+ * address; the IPv6 wildcard address is registered under both.  Registers all programs
+ * or none, unless rpcbind stops meanwhile.                               [v2 §9]
  * Blocks for up to @timeout_ns (0 = 5 s), so call this function before the engine runs.
  * Returns -ECONNREFUSED if no rpcbind runs here, -EEXIST if a program is registered at
  * another address where a server answers (an address that a dead server left is
@@ -704,9 +718,10 @@ RPCRDMA_API void rpcrdma_listener_set_event(struct rpcrdma_listener *,
  */
 RPCRDMA_API int rpcrdma_listener_register(struct rpcrdma_listener *,
                                           uint64_t timeout_ns);
-/* Removes those registrations that are unchanged. rpcrdma_listener_close does not
- * remove them, because removal blocks.  Tries all registrations, and returns the first
- * error; -ENOENT if a registration was already gone. */
+/* Removes the listener's registrations from rpcbind, except any that have changed
+ * since.  rpcrdma_listener_close does not remove them, because removal blocks.  Tries
+ * all registrations, and returns the first error; -ENOENT if a registration was already
+ * gone. */
 RPCRDMA_API int rpcrdma_listener_unregister(struct rpcrdma_listener *,
                                             uint64_t timeout_ns);
 /*
@@ -721,7 +736,7 @@ RPCRDMA_API int rpcrdma_unregister_tcp(uint32_t program, uint32_t version,
                                        uint64_t timeout_ns);
 /* Stops accepting connections.  Closes the listener's connections when the requests
  * being served are answered, or after @drain_ns.  Handlers must answer their requests
- * even after that; until then the engine is not idle.  @listener is given. */
+ * even after @drain_ns; until then the engine is not idle.  @listener is given. */
 RPCRDMA_API void rpcrdma_listener_close(struct rpcrdma_listener *, uint64_t drain_ns);
 
 /* These functions return facts about a request, lent until the request is answered.
@@ -733,9 +748,9 @@ RPCRDMA_API int rpcrdma_request_peer(const struct rpcrdma_request *,
                                      struct sockaddr_storage *ret);
 RPCRDMA_API struct rpcrdma_engine *
 rpcrdma_request_engine(const struct rpcrdma_request *);
-/* Returns the arguments, after the RPC header.  The octets that were not reduced lie in
- * a few contiguous pieces; an item that was placed by RDMA Read is a piece of its own
- * (item is true).  The functions of rpcrdma/cursor.h read them. */
+/* Returns the arguments, after the RPC header.  The octets that were not reduced are in
+ * a few contiguous pieces.  Each item that was placed by RDMA Read is a separate piece,
+ * in which item is true.  The functions of rpcrdma/cursor.h read the pieces. */
 RPCRDMA_API unsigned rpcrdma_request_args(const struct rpcrdma_request *,
                                           const struct rpcrdma_piece **ret);
 /* Returns the size in octets of the client's Write chunk for the i-th eligible result,
@@ -745,8 +760,9 @@ RPCRDMA_API uint64_t rpcrdma_request_result_room(const struct rpcrdma_request *,
 /* Allocates memory to build results in: registered, pooled, 64-octet aligned, and freed
  * with the request.  Before the request began, the library reserved memory for the
  * client's Write chunks and Reply chunk, or for one inline message.  Returns NULL if
- * more is requested and max_held_bytes, the process's budget or the memory is
- * exhausted.  May be called in the engine's thread or the thread that is to answer. */
+ * more than the reserved memory is requested and would exceed max_held_bytes or the
+ * process's budget, or if there is no memory.  May be called in the engine's thread or
+ * the thread that is to answer. */
 RPCRDMA_API void *rpcrdma_request_alloc(struct rpcrdma_request *, size_t bytes);
 /* Answers SUCCESS with these results.  The array is borrowed; the memory is lent until
  * the request is freed, so memory from rpcrdma_request_alloc is safest.  @done, which
@@ -783,8 +799,8 @@ RPCRDMA_API int rpcrdma_request_reverse(struct rpcrdma_request *, uint64_t retry
 /* Moves @conn to the connection that this request arrived on, after its client has
  * reconnected.  Pending calls, with their old XIDs, and new calls are sent on that
  * connection.  A call that was sent on an older connection is not sent again while that
- * connection is up, since the client could execute the call twice.  Returns errors as
- * above, or -EXDEV if the connection belongs to another engine. */
+ * connection is up, since the client could execute the call twice.  Returns the errors
+ * of rpcrdma_request_reverse, or -EXDEV if the connection belongs to another engine. */
 RPCRDMA_API int rpcrdma_conn_rebind(struct rpcrdma_conn *conn,
                                     struct rpcrdma_request *);
 

@@ -6,11 +6,11 @@
  *
  * All handles of a process share one engine (rpcrdma.h).  It runs in a library thread
  * that starts with the first handle, blocks all signals, and stays until the process
- * ends.  XDR routines and dispatch functions never run in that thread, but in the one
- * that calls clnt_call or svc_run.  A child of fork() must make handles of its own.
- * In a child that uses its parent's handle, calls end with RPC_CANTSEND (ENOTCONN),
- * nothing is received or answered, and clnt_destroy and svc_destroy only free the
- * child's memory.
+ * ends.  XDR routines and dispatch functions never run in the library thread; they run
+ * in the thread that calls clnt_call or svc_run.  A child of fork() must make handles
+ * of its own.  In a child that uses its parent's handle, calls end with RPC_CANTSEND
+ * (ENOTCONN), nothing is received or answered, and clnt_destroy and svc_destroy only
+ * free the child's memory.
  *
  * Errors are reported as libtirpc does: a function that creates a handle returns NULL
  * and fills rpc_createerr.
@@ -53,7 +53,7 @@ struct rpcrdma_tirpc_item {
  * The items of a procedure, in the order of the .x file.  The library allocates a
  * client's result with malloc at its maximum length.  If the program sets the pointer
  * before the call, it must point to @max_bytes octets (one more for a string): the
- * octets are placed there, as XDR does, and a longer result ends the call with
+ * octets are placed there, as XDR routines do, and a longer result ends the call with
  * RPC_CANTDECODERES.  Under krb5i and krb5p only the .x file bounds the length.  A
  * server's arguments are allocated with malloc.  Decoded arguments and results belong
  * to the program (clnt_freeres, svc_freeargs, xdr_free).  XDR routines that the program
@@ -112,12 +112,12 @@ struct rpcrdma_tirpc_options {
 	 * longer moves in the same way.  SIZE_MAX = never.  0 = 64 KiB, at which size
 	 * an RDMA Read takes as long as 16 messages. */
 	size_t chunk_bytes;
-	/* Client: size of the Reply chunk for a call without a binding, until the
-	 * CLIENT has received a Reply of that procedure; in version 1 always.
-	 * Afterwards the chunk has the size of the longest recent Reply,
+	/* Client: size of the Reply chunk for a call to a procedure without a binding.
+	 * In version 2, used only until the CLIENT has received a Reply of that
+	 * procedure.  Afterwards the chunk has the size of the longest recent Reply,
 	 * max_message_bytes at most.  A longer Reply is sent in several parts; in
 	 * version 1 it is lost, and the call ends with RPC_CANTRECV (EMSGSIZE).  0 = 1
-	 * MiB less 4 KiB. */
+	 * MiB minus 4 KiB. */
 	size_t reply_bytes;
 };
 
@@ -162,14 +162,15 @@ struct rpcrdma_tirpc_options {
 RPCRDMA_API CLIENT *clnt_rdma_create(const char *host, rpcprog_t program,
                                      rpcvers_t version,
                                      const struct rpcrdma_tirpc_options *options);
-/* Limits the time for look-up and connection to @timeout; NULL = 25 s. */
+/* Does what clnt_rdma_create does, but limits the time for look-up and connection to
+ * @timeout; NULL = 25 s. */
 RPCRDMA_API CLIENT *clnt_rdma_create_timed(const char *host, rpcprog_t program,
                                            rpcvers_t version,
                                            const struct timeval *timeout,
                                            const struct rpcrdma_tirpc_options *options);
-/* Uses the highest version from @low to @high that the server supports, found by
- * calling procedure 0.  If rpcbind has no entry for @high, uses the port of another
- * version. */
+/* Does what clnt_rdma_create does, with the highest version from @low to @high that the
+ * server supports; calls procedure 0 to find it.  If rpcbind has no entry for @high,
+ * uses the port of another version. */
 RPCRDMA_API CLIENT *clnt_rdma_create_vers(const char *host, rpcprog_t program,
                                           rpcvers_t *ret_version, rpcvers_t low,
                                           rpcvers_t high,
@@ -268,8 +269,8 @@ RPCRDMA_API const char *svc_rdma_identity(const SVCXPRT *);
 
 /* ---- Statistics ------------------------------------------------------------------ */
 
-/* Octets of arguments and results, for all handles of the process, by how they moved.
- */
+/* Counters for all handles of the process: octets of arguments and results, by how they
+ * were moved. */
 struct rpcrdma_tirpc_stats {
 	uint64_t calls, requests;
 	uint64_t items_placed, items_copied;
@@ -278,9 +279,9 @@ struct rpcrdma_tirpc_stats {
 	uint64_t bytes_referred;    /* other octets, sent in place */
 	uint64_t bytes_copied;      /* other octets, copied when encoded or decoded */
 };
-/* Fills in these counters, and the engine's counters, including those of ended
- * connections, in @transport.  Either pointer may be NULL.  Any thread.  Returns
- * -ENODEV if no handle has been created yet. */
+/* Fills in these counters in @ret.  In @transport, fills in the engine's counters,
+ * including those of ended connections.  @ret or @transport may be NULL.  Any thread.
+ * Returns -ENODEV if no handle has been created yet. */
 RPCRDMA_API int rpcrdma_tirpc_get_stats(struct rpcrdma_tirpc_stats *ret, size_t size,
                                         struct rpcrdma_stats *transport,
                                         size_t transport_size);
