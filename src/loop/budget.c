@@ -116,9 +116,9 @@ static void grant_turn(struct rr_holder *h)
 	h->waking = true;
 }
 
-/* Serves the waiting holders as far as memory allows.  If no request uses memory, none
- * will be released; so the next holder is then served even beyond the limit, which may
- * have been lowered. */
+/* Serves the waiting holders as far as memory allows.  While no request uses memory,
+ * none can be released.  The next holder is then served even if that exceeds the limit,
+ * which may have been lowered. */
 static void serve_queues(struct rr_budget *b)
 {
 	for (;;) {
@@ -160,7 +160,7 @@ static bool join_queue(struct rr_holder *h, uint64_t bytes)
 	h->wanted = bytes;
 	rr_list_push(h->used ? &b->rest : &b->first, &h->link);
 	b->wanted += bytes;
-	b->waiting++;     /* set first: threads that release memory check this */
+	b->waiting++;     /* first: threads that release memory check this count */
 	h->waking = true; /* no wake-up: the result is returned instead */
 	serve_queues(b);
 	h->waking = waking;
@@ -196,8 +196,8 @@ static struct rr_claim *get_first_claim(const struct rr_holder *h)
 	return n ? rr_container_of(n, struct rr_claim, link) : NULL;
 }
 
-/* Returns true if @bytes fit within the holder's limit.  A holder that uses nothing may
- * exceed its limit, because the claim would never be served otherwise. */
+/* Returns true if @bytes fit within the holder's limit.  Also returns true if the
+ * holder uses no memory, because a claim above the limit must be served too. */
 static bool fits_own_limit(const struct rr_holder *h, uint64_t bytes)
 {
 	uint64_t used = h->used;

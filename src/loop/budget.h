@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The budget of memory that peers can make this process use: one for all engines,
- * connections and threads.
+ * The budget limits the memory that peers can make this process use.  All engines,
+ * connections and threads share one budget.
  *
  * Each connection is a holder.  A fixed amount is reserved for its Receives.  Each of
- * its requests makes one claim for all the memory that the request may need: for
- * arguments to fetch by RDMA Read and for the results.  A claim that does not fit
- * waits, and gets no memory until all of it is available.  So a request that has memory
- * never waits for more.  It releases its memory when it ends.
+ * its requests makes one claim for all the memory that the request may need, both for
+ * arguments to fetch by RDMA Read and for results.  A claim that does not fit waits,
+ * and gets no memory until all of it is available.  So a request that has memory never
+ * waits for more.  A request releases its memory when it ends.
  *
  * The claims of one holder are served in order of arrival, within the holder's own
  * limit; only its first claim waits for the budget.  Holders wait in two queues, each
@@ -51,7 +51,7 @@ struct rr_budget {
 	_Atomic uint64_t waits, refused, ended;
 	pthread_mutex_t lock;       /* guards the following members */
 	struct rr_list first, rest; /* queues: rr_holder.link */
-	uint64_t wanted;            /* total of the octets for which holders wait */
+	uint64_t wanted;            /* octets that all waiting holders need */
 	struct rr_list watches;     /* rr_budget_watch.link */
 };
 
@@ -94,7 +94,7 @@ void rr_holder_init(struct rr_holder *, struct rr_budget *, uint64_t limit,
  * for requests.  The caller must withdraw the post made by the holder's wake
  * function. */
 void rr_holder_fini(struct rr_holder *);
-/* Adds @bytes to the fixed amount.  Returns false if they do not fit in the budget. */
+/* Adds @bytes to the fixed amount.  Returns false if that would exceed the budget. */
 bool rr_holder_pay(struct rr_holder *, uint64_t bytes) RR_MUST_CHECK;
 
 /* Makes a claim.  Returns 1 if the memory has been reserved, 0 if the claim waits, or
@@ -109,8 +109,8 @@ void rr_holder_give(struct rr_holder *, uint64_t bytes);
  * rr_holder.wake. */
 void rr_holder_woken(struct rr_holder *);
 
-/* Reserves @bytes more for a request whose claim was served.  Never waits: returns
- * false if they do not fit.  May be called in any thread. */
+/* Reserves @bytes more for a request whose claim was served.  Never waits, but returns
+ * false if that would exceed a limit.  May be called in any thread. */
 bool rr_holder_extend(struct rr_holder *, uint64_t bytes) RR_MUST_CHECK;
 /* Reserves @bytes regardless of the limits, for memory that is in use already. */
 void rr_holder_charge(struct rr_holder *, uint64_t bytes);
@@ -118,13 +118,13 @@ void rr_holder_charge(struct rr_holder *, uint64_t bytes);
 /* An observer of the queues. */
 struct rr_budget_watch {
 	struct rr_list link;
-	/* Called when the first holder begins to wait; in any thread, with the lock
-	 * held. */
+	/* Called when the first holder begins to wait.  May be called in any thread.
+	 * The caller holds the budget's lock. */
 	void (*begin)(struct rr_budget_watch *);
 };
 void rr_budget_watch(struct rr_budget *, struct rr_budget_watch *);
 void rr_budget_unwatch(struct rr_budget *, struct rr_budget_watch *);
-/* Returns the total of the octets for which holders wait. */
+/* Returns the number of octets that all waiting holders need. */
 uint64_t rr_budget_wanted(struct rr_budget *);
 
 #endif

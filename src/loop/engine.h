@@ -3,10 +3,16 @@
  * The event loop: descriptors, timers, posts from other threads, and the list of
  * members (links) that have work to do.
  *
- * One iteration: turn every member that was touched, sleep in the poller (not at all if
- * there is work), handle ready descriptors and posts, turn touched members, run due
- * timers, turn touched members again, run late work.  Members that have ended are freed
- * only between these steps, so a callback never finds its object freed.
+ * Each iteration has these steps:
+ *
+ *   1. Call the turn function of each member that was touched.
+ *   2. Sleep in the poller, unless there is work.
+ *   3. Handle ready descriptors and posts.  Repeat step 1.
+ *   4. Run the timers that are due.  Repeat step 1.
+ *   5. Run late work.
+ *
+ * Members that have ended are freed only between these steps, so a callback never finds
+ * its object freed.
  */
 #ifndef RR_LOOP_ENGINE_H
 #define RR_LOOP_ENGINE_H
@@ -26,7 +32,7 @@
 
 struct rr_member;
 
-/* The functions that the engine calls for a member.  None is NULL. */
+/* The functions that the engine calls for a member.  All must be set. */
 struct rr_member_ops {
 	/* Handles completions, then sends. */
 	void (*turn)(struct rr_member *);
@@ -38,8 +44,8 @@ struct rr_member_ops {
 	void (*stats)(const struct rr_member *, struct rpcrdma_stats *ret);
 };
 
-/* A link: an object whose turn function is called in each iteration in which the object
- * was touched. */
+/* A member of the engine, which is part of a link.  The engine calls the turn function
+ * of each member that was touched. */
 struct rr_member {
 	const struct rr_member_ops *ops;
 	struct rr_list all, dirty, over;
@@ -133,9 +139,9 @@ struct rr_part *rr_engine_find_part(const struct rpcrdma_engine *,
 /* Has the engine's thread call the function of @p.  May be called in any thread.  @p is
  * lent until the function is called. */
 void rr_engine_post(struct rpcrdma_engine *, struct rr_post *p);
-/* Withdraws a post whose function was not called yet.  Called in the engine's thread.
- * @p must have been posted before, or its link initialized.  No thread may post @p at
- * the same time. */
+/* Withdraws a post whose function has not been called yet.  Called in the engine's
+ * thread.  If @p was never posted, its link must have been initialized as a list.  No
+ * other thread may post @p at the same time. */
 void rr_engine_unpost(struct rpcrdma_engine *, struct rr_post *p);
 /* Has the function called once, at the end of this iteration.  Called in the engine's
  * thread. */
@@ -151,8 +157,8 @@ void rr_engine_leave(struct rpcrdma_engine *);
 int rr_engine_turn(struct rpcrdma_engine *, int timeout_ms);
 /* Returns true if called within one of this engine's callbacks. */
 bool rr_engine_inside(const struct rpcrdma_engine *);
-/* Returns a new XID: not 0, and unique among the outstanding calls of this engine,
- * since several objects may share a connection, now or after a reconnect. [O11] */
+/* Returns a new XID, which is not 0 [O11].  No other outstanding call of the engine has
+ * this XID, so calls made by different objects can share a connection. */
 uint32_t rr_engine_new_xid(struct rpcrdma_engine *);
 /* Returns the current time of CLOCK_MONOTONIC. */
 rr_time rr_engine_clock(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Formats trace events: as JSON, and as sentences with a level.  The layer that owns a
- * state describes its changes (rr_describe_state_fn). */
+/* Formats trace events as JSON, and as sentences with a level.  The sentence about a
+ * connection's new state is written by the voice's rr_describe_state_fn. */
 #include "loop/log.h"
 
 #include <arpa/inet.h>

@@ -3,11 +3,11 @@
  * Passes trace events to the program: as JSON to its trace function, and as sentences
  * to its log function.
  *
- * An object with a peer (a link, a client's connection) has a voice, so that each line
- * names the peer.  The engine has a voice for events without a peer.  Each layer emits
- * its events to a voice's sink.  While the program has set neither a trace nor a log
- * function, the sink has no emit function.  The log formats no event that is too
- * detailed for its level.
+ * Each object with a peer (a link or a client's connection) contains a struct rr_voice,
+ * which adds the peer's address to each log line.  The engine has a voice for events
+ * that concern no peer.  Each layer emits its events to a voice's sink.  The sink has
+ * an emit function only while the program has set a trace or a log function.  Events
+ * too detailed for the log level are not formatted as sentences.
  */
 #ifndef RR_LOOP_LOG_H
 #define RR_LOOP_LOG_H

@@ -160,8 +160,8 @@ static size_t get_unit(const struct rr_pool_block *b, const void *m)
 	return (size_t)((const uint8_t *)m - b->base) >> RR_POOL_MIN_SHIFT;
 }
 
-/* Adds a piece to the list of its class.  The front of the list is best, since the
- * piece is in the CPU's cache. */
+/* Adds a piece to the front of its class's list.  The piece is probably in the CPU's
+ * cache, so it should be reused first. */
 static void add_free_piece(struct rr_pool *p, struct rr_pool_block *b, uint8_t *m,
                            unsigned c)
 {
@@ -385,8 +385,8 @@ static bool shrink_large(struct rr_pool *p, size_t bytes)
 	return p->large_bytes + bytes <= p->cache_limit;
 }
 
-/* Caches or frees a piece outside of blocks; caches it only if it is larger than a
- * block. */
+/* Frees a piece outside of blocks.  If the piece is larger than a block and the limit
+ * allows it, caches the piece instead. */
 static void put_alone(struct rr_pool *p, void *m, unsigned c)
 {
 	if (c < RR_POOL_BLOCK_CLASSES || get_class_size(c) > p->cache_limit ||

@@ -31,7 +31,7 @@ enum {
 	RR_POOL_BLOCK_SHIFT = 21,
 	RR_POOL_BLOCK_CLASSES = RR_POOL_BLOCK_SHIFT - RR_POOL_MIN_SHIFT + 1,
 	RR_POOL_CLASSES = RR_POOL_BLOCK_CLASSES + 40, /* up to 2 GiB */
-	RR_POOL_BLOCKS = 512, /* limit on blocks; more pieces are allocated singly */
+	RR_POOL_BLOCKS = 512, /* most blocks; further pieces are allocated singly */
 };
 
 #define RR_POOL_BLOCK_BYTES ((size_t)1 << RR_POOL_BLOCK_SHIFT)
@@ -66,7 +66,7 @@ void *rr_pool_get(struct rr_pool *, size_t bytes);
  * @bytes.  Ignores NULL. */
 void rr_pool_put(struct rr_pool *, void *p, size_t bytes);
 
-/* Finds the block that contains [@p, @p + @len).  Returns false if there is none. */
+/* Finds the block that contains [@p, @p + @len).  Returns false if no block does. */
 bool rr_pool_block(const struct rr_pool *, const void *p, size_t len, void **ret_base,
                    size_t *ret_len);
 /* Between rr_pool_pin and rr_pool_unpin, no block is unmapped.  Calls nest. */

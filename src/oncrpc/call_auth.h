@@ -7,13 +7,14 @@
  * far (gss/gss_client.h); flavors without state, like AUTH_SYS, are credentials that
  * the caller provides.
  *
- * Normal path: new_call when a call is made; wrap when it can be sent; unwrap when its
- * Reply has arrived; end_attempt; free_call.  If wrap returns -EAGAIN, the call joins
- * the wait queue of its context.  As soon as the flavor can wrap again, it calls
- * submit; next_call then takes the calls off the queue one by one.
+ * Normal path: the connection calls new_call when a call is made, wrap when the call
+ * can be sent, and unwrap when the Reply has arrived.  Finally it calls end_attempt and
+ * free_call.  If wrap returns -EAGAIN, the connection adds the call to the wait queue
+ * of the call's context.  As soon as the flavor can wrap again, it calls submit; the
+ * connection then takes the calls off the queue with next_call.
  *
- * Failure: before a call is sent again, end_attempt ends the old attempt and wrap is
- * called anew.
+ * Failure: before a call is sent again, the connection calls end_attempt, and then wrap
+ * for a new attempt.
  *
  * Threads: all functions are called in the engine's thread.
  */
@@ -28,7 +29,7 @@ struct rr_auth_host;
 struct rr_auth_context;
 struct rr_call_auth;
 
-/* What a connection does for a flavor.  Every slot is set. */
+/* The functions that a flavor calls on a connection.  All must be set. */
 struct rr_auth_host_ops {
 	/* Submits all calls that can be sent now. */
 	void (*submit)(struct rr_auth_host *);
@@ -36,12 +37,12 @@ struct rr_auth_host_ops {
 	void (*end_calls)(struct rr_auth_host *, struct rr_list *queue, int status);
 	/* Makes a call for the flavor itself.  @header is the RPC header, including the
 	 * verifier; the options' program, version, procedure and credential are
-	 * ignored.  The payload is sent in one piece.  Returns the errors of
+	 * ignored.  The payload is sent in one piece.  Returns 0 or an error, like
 	 * rpcrdma_call. */
 	int (*call)(struct rr_auth_host *, const struct rpcrdma_call_options *,
 	            const void *header, size_t len, struct rpcrdma_call **ret);
-	/* For the done function of a call made by @call, if the status is 0: returns
-	 * the complete Reply, including the RPC header. */
+	/* Returns the complete Reply, including the RPC header.  To be called only by
+	 * the done function of a call that @call made, if the status is 0. */
 	const void *(*reply)(const struct rpcrdma_call *, size_t *ret_len);
 	/* Returns true if a call would be sent at once. */
 	bool (*is_connected)(const struct rr_auth_host *);
@@ -55,7 +56,7 @@ struct rr_auth_host {
 	struct rr_list contexts; /* struct rr_auth_context */
 };
 
-/* What a flavor does for calls.  Every slot is set. */
+/* The functions that a connection calls on a flavor.  All must be set. */
 struct rr_call_auth_ops {
 	/* Prepares a call with these options.  Returns 0, -ENOMEM or -EINVAL. */
 	int (*new_call)(struct rr_auth_context *, const struct rpcrdma_call_options *,
@@ -80,8 +81,8 @@ struct rr_call_auth_ops {
 	/* Takes the next call that can be wrapped off the wait queue and returns it.
 	 * Returns NULL if there is none. */
 	struct rr_list *(*next_call)(struct rr_auth_context *);
-	/* Returns true if the server refused the context, and the call is to be sent
-	 * again with a new context. */
+	/* Returns true if the call must be sent again with a new context, because the
+	 * server refused the old one. */
 	bool (*retries)(struct rr_call_auth *, const struct rr_rpc_reply *);
 	/* Checks the Reply to an attempt, and removes the protection from @reply and
 	 * @ret_results.  Returns 0, -EBADMSG or -ENOMEM. */
@@ -92,8 +93,8 @@ struct rr_call_auth_ops {
 	void (*detach)(struct rr_auth_context *);
 };
 
-/* A security context that calls can refer to.  The first member of a flavor's
- * struct. */
+/* A security context that calls can refer to.  This struct is the first member of the
+ * flavor's own struct. */
 struct rr_auth_context {
 	const struct rr_call_auth_ops *ops;
 	struct rr_list link;       /* in rr_auth_host.contexts */
@@ -101,7 +102,8 @@ struct rr_auth_context {
 	struct rr_list queue;      /* calls that wait; the host defines their type */
 };
 
-/* The flavor's state for one call.  The first member of a flavor's struct. */
+/* The flavor's state for one call.  This struct is the first member of the flavor's own
+ * struct. */
 struct rr_call_auth {
 	struct rr_auth_context *context;
 };

@@ -30,7 +30,7 @@ struct rr_rpc_reply {
 };
 
 /* Encode a header.  Return its length in octets, or -EMSGSIZE if @size is too small or
- * an authenticator too long. */
+ * an authenticator is too long. */
 int rr_rpc_put_call(void *buf, size_t size, const struct rr_rpc_call *) RR_MUST_CHECK;
 int rr_rpc_put_reply(void *buf, size_t size, const struct rr_rpc_reply *) RR_MUST_CHECK;
 /* Decode a header.  Return its length in octets, or -EBADMSG.  If rpcvers is not 2, the
@@ -44,8 +44,8 @@ int rr_rpc_get_reply(const void *buf, size_t len,
  *                                      [v2 §11.2.2, §11.2.2.3; RFC 2203 §5; K18] */
 bool rr_rpc_unreducible(const struct rpcrdma_auth *cred);
 
-/* Returns true if the lengths fit XDR: the pieces before each item, and those after the
- * last item, add up to a multiple of four octets. */
+/* Returns true if the pieces have lengths that XDR allows: the total length of the
+ * pieces before each item, and after the last item, is a multiple of four octets. */
 bool rr_rpc_aligned(const struct rpcrdma_piece *p, unsigned n);
 
 #endif

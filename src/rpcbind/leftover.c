@@ -47,8 +47,8 @@ static void copy_port(struct sockaddr_storage *own, const struct sockaddr *sa)
 		        ((const struct sockaddr_in *)(const void *)sa)->sin_port;
 }
 
-/* Returns true if the server is dead at each of this host's addresses.  Checks all of
- * them, because an RDMA device serves only some. */
+/* Returns true if the server is dead at each of this host's addresses.  One address is
+ * not enough, because an RDMA device serves only some addresses. */
 static bool is_dead_everywhere(rr_is_dead_fn *dead, const struct rr_rpcb *r,
                                const struct sockaddr *sa)
 {

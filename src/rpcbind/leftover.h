@@ -14,12 +14,14 @@
 
 #include "rpcbind/rpcbind.h"
 
-/* Returns true if @addr, which this host's rpcbind lists for the program and netid, was
- * registered by a server that is dead: @is_dead says so, at the any address for each
- * address of this host.  Blocks for a few seconds at most. */
+/* Returns true if the server that registered @addr is dead: @is_dead returns true for
+ * @addr or, if @addr is the any address, for each address of this host.  @addr is the
+ * address that this host's rpcbind lists for the program and netid.  Blocks for a few
+ * seconds at most. */
 bool rr_is_leftover(rr_is_dead_fn *is_dead, const struct rr_rpcb *,
                     const struct sockaddr *addr);
-/* For programs that are served over TCP.  rpc/leftover_rdma.h has the function for RDMA. */
+/* For programs that are served over TCP.  rpc/leftover_rdma.h has the function for
+ * RDMA. */
 rr_is_dead_fn rr_is_dead_over_tcp;
 
 #endif

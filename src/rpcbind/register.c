@@ -211,9 +211,9 @@ int rpcrdma_unregister_tcp(uint32_t program, uint32_t version,
 
 /* -- lookup ---------------------------------------------------------------- */
 
-/* Returns the more informative of two errors.  -ENOENT, which rpcbind itself has
- * reported, is preferred to all others; -ECONNREFUSED is returned only if there is no
- * other error. */
+/* Returns the more informative of two errors.  Prefers -ENOENT to all others, because
+ * this error is rpcbind's own answer.  Returns -ECONNREFUSED only if there is no other
+ * error. */
 static int pick_error(int a, int b)
 {
 	return !a || a == -ECONNREFUSED || b == -ENOENT ? b : a;

@@ -176,8 +176,8 @@ static void put_text(struct rr_writer *w, const char *s)
 	rr_put_padded(w, s, strlen(s));
 }
 
-/* Encodes the arguments.  The owner is sent for an rpcbind that does not read the local
- * socket's credentials. */
+/* Encodes the arguments.  They include the owner, because some rpcbinds do not read the
+ * local socket's credentials. */
 static void put_args(struct rr_writer *w, const struct rr_rpcb *a)
 {
 	char owner[16];
@@ -308,7 +308,7 @@ struct text {
 	uint32_t len;
 };
 
-/* Decodes a string.  A length above RR_RPCBIND_MAX_REPLY makes the cursor bad. */
+/* Decodes a string.  Sets c->bad if the string is longer than RR_RPCBIND_MAX_REPLY. */
 static struct text get_text(struct rr_cursor *c)
 {
 	struct text t = {.len = rr_get_u32(c)};

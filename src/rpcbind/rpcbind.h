@@ -42,7 +42,7 @@ struct rr_rpcb {
 	bool any_version; /* lookup: accept another version if @version is missing */
 };
 
-/* Connects to the address, which may belong to any server.  The socket is
+/* Connects to the address; the server there need not be rpcbind.  The socket is
  * non-blocking. */
 int rr_rpcbind_open(const struct rr_rpcbind *, int *ret) RR_MUST_CHECK;
 
@@ -79,20 +79,20 @@ struct rr_rpcbind_program {
  * server (leftover.h). */
 int rr_register(const struct rr_rpcbind *, const struct rr_rpcbind_program *programs,
                 unsigned n, const struct sockaddr *addr) RR_MUST_CHECK;
-/* Unregisters programs, except programs that are registered with another address by
- * now.  Returns the first error, such as -ENOENT for such a program. */
+/* Unregisters programs, except any program whose registered address is no longer @addr.
+ * Returns the first error; the error for such a program is -ENOENT. */
 int rr_unregister(const struct rr_rpcbind *, const struct rr_rpcbind_program *programs,
                   unsigned n, const struct sockaddr *addr) RR_MUST_CHECK;
 /* Fills in @ret with the local socket of this host's rpcbind, and with a deadline
  * @timeout_ns from now; 0 = 5 s. */
 void rr_rpcbind_local(uint64_t timeout_ns, struct rr_rpcbind *ret);
-/* Returns a deadline for the first of @of attempts that share the time until @deadline
- * equally.  So an attempt that times out leaves time for the others. */
+/* Divides the time until @deadline equally among @of attempts, and returns the deadline
+ * for the first attempt.  An attempt that times out then leaves time for the others. */
 rr_time rr_share_time(rr_time deadline, unsigned of);
 unsigned rr_count_addresses(const struct addrinfo *list);
 /* Asks the rpcbind at each address in @list in turn, over TCP, until an rpcbind knows
- * the program.  Returns the program's port in host order.  Without @exact_netid, the
- * netid depends on the family of the address that is asked. */
+ * the program.  Returns the program's port in host order.  If @exact_netid is NULL, the
+ * netid depends on the family of each address in @list. */
 int rr_lookup_at(const struct addrinfo *list, const struct rr_rpcbind_program *,
                  rr_time deadline, uint16_t *ret_port) RR_MUST_CHECK;
 
