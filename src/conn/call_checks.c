@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The Responder's checks of a Call's header.  They judge the chunk lists before any
- * memory is allocated for them. [check: positions to limits]
+ * The Responder's checks of the chunk lists in a Call's header, before any memory is
+ * allocated for the chunks. [check: positions to limits]
  */
 #include "conn/core.h"
 
@@ -14,9 +14,9 @@ static bool has_position_zero(const struct rr_lists *l)
 	return l->n_reads && l->reads[0].position == 0;
 }
 
-/* Returns true if each chunk, with its padding, ends before the next one begins, and no
- * chunk begins beyond the stream that is rebuilt from @payload_len octets. [K2, K3,
- * M8] */
+/* Returns true if each chunk, with its padding, ends before the next chunk begins, and
+ * each Position lies within or at the end of the stream rebuilt from @payload_len
+ * octets and the chunks. [K2, K3, M8] */
 static bool check_positions(const struct rr_lists *l, uint64_t payload_len)
 {
 	uint64_t pulled = 0, end = 0;
@@ -77,10 +77,11 @@ static bool check_level(const struct rr_conn *c, const struct rr_msg *m,
 /* -- limits [check: limits] ------------------------------------------------ */
 
 /*
- * Each Reply returns the Call's Write list, and in version 1 also its Reply chunk.
- * Returns UINT32_MAX if the Reply's header can hold all segments of these chunks,
- * otherwise the number that it can hold.  Lists that are too long to be returned are
- * refused now: when the Reply is built, the items have already been written. [K6, P12]
+ * Each Reply returns the Call's Write list, and in version 1 also its Reply chunk.  If
+ * the Reply's header can hold all segments of these chunks, returns UINT32_MAX;
+ * otherwise returns the number of segments that it can hold.  This is checked before
+ * the Call is accepted, because the items have already been written when the Reply's
+ * header is built. [K6, P12]
  */
 static uint32_t max_returnable(const struct rr_conn *c, const struct rr_lists *l)
 {
@@ -101,8 +102,8 @@ static uint32_t max_returnable(const struct rr_conn *c, const struct rr_lists *l
 	return (uint32_t)((most - header) / 16);
 }
 
-/* Returns the maximum number of Read chunks.  A Position Zero chunk is allowed in
- * addition [K12].  If RDMA Reads are not possible, no Read chunk is allowed. */
+/* Returns the maximum number of Read chunks, which includes a Position Zero chunk if
+ * the Call has one [K12].  Returns 0 if RDMA Reads are impossible. */
 static uint32_t max_reads(const struct rr_conn *c, const struct rr_lists *l)
 {
 	return c->cannot_read ? 0

@@ -4,10 +4,11 @@
  * chunks for results, and a Reply chunk for a Reply that is too long to be continued.
  * call_plan.c decides which chunks a Call has.
  *
- * Each region becomes one chunk, or one run of a Position Zero chunk.  A region longer
- * than the peer's segments is announced as several segments.  A region is VALID only
- * from its registration until its invalidation has completed, the peer has invalidated
- * it, or the connection is lost.  CALL_DONE waits for that.
+ * Each region becomes one chunk, or one contiguous run of a Position Zero chunk.  A
+ * region longer than the peer's segment size is announced as several segments.  The
+ * peer can access a region from its registration until its invalidation has completed,
+ * the peer has invalidated it, or the connection is lost.  CALL_DONE is queued only
+ * when the peer can no longer access any region.
  */
 #include "conn/core.h"
 
@@ -138,8 +139,8 @@ static void list_writes(const struct rr_conn *c, struct rr_call_state *s)
 	}
 }
 
-/* Returns the handle that the Responder may invalidate: one from the kind of chunk that
- * is likely to be the largest. */
+/* Chooses the handle that the Responder may invalidate.  Takes the handle from the kind
+ * of chunk that is likely to be the largest. */
 static uint32_t choose_call_inv(const struct rr_call_chunks *o)
 {
 	static const enum rr_mr_use order[] = {RR_USE_WRITE, RR_USE_READ, RR_USE_REPLY,
@@ -209,8 +210,8 @@ void rr_call_chunks_invalidated(struct rr_conn *c, struct rr_mr *m, int status)
 	struct rr_call_state *s = m->call;
 
 	/* -EINVAL means that the region no longer exists, because the peer invalidated
-	 * it first.  After any other failure, only closing the connection ends the
-	 * peer's access and the call. [v2 §7.4] */
+	 * it first.  After any other failure the peer may still have access, and only
+	 * closing the connection can end the access and the call. [v2 §7.4] */
 	if (status && status != -EINVAL) {
 		rr_conn_fail(c, status);
 		return;

@@ -2,16 +2,16 @@
 /*
  * The plan of a Call: its format, and the chunks that it provides.
  *
- * In a first attempt every destination becomes a Write chunk.  Items long enough to
+ * In the first attempt every destination becomes a Write chunk.  Items long enough to
  * justify a separate transfer are reduced, until the peer's segment limit is reached.
  * Other items stay in the payload.  A Reply chunk is provided only for Replies longer
  * than RR_REPLY_CHUNK_PARTS messages, and only if there is memory and a segment for it
  * [v2 §A.2].  A Call whose header would leave no space for a payload is refused locally
  * [M12].  In a second attempt the limits in rr_call.recovery apply (recover.c).
  *
- * A plan registers nothing.  It adds regions to the call: one for each chunk, but for a
- * Position Zero chunk one for each contiguous run.  call_chunks.c registers these
- * regions.
+ * A plan registers nothing, but adds the regions that call_chunks.c will register.
+ * Each chunk gets one region, except that a Position Zero chunk gets one region for
+ * each contiguous run.
  */
 #include "conn/core.h"
 
@@ -54,8 +54,8 @@ struct call_plan {
 	size_t reserved;    /* segments kept for a Position Zero chunk */
 	unsigned reads;     /* items that may still be reduced */
 	size_t lists_bytes; /* octets in the chunk lists so far */
-	size_t returned;    /* octets in the Reply's header, including the lists it
-	                     * returns */
+	size_t returned;    /* length in octets of the Reply's header, including the
+	                     * chunk lists that it returns */
 };
 
 static size_t call_header_bytes(const struct call_plan *p)
@@ -87,16 +87,16 @@ static bool take_segments(struct call_plan *p, size_t len, size_t entry_bytes,
 
 enum { READ_ENTRY = 24, SEGMENT = 16, WRITE_ENTRY = 8, REPLY_COUNT = 4 };
 
-/* Returns true if chunks may be left out, because this is a second attempt with fewer
- * segments. */
+/* Returns true if chunks may be left out, because this is a second attempt after the
+ * peer reported too many segments. */
 static bool may_drop_chunks(const struct call_plan *p)
 {
 	return p->c->version->continues &&
 	       p->s->call->recovery.error.code == RDMA2_ERR_SEGMENTS;
 }
 
-/* Finds the memory for the @i-th result.  If a second attempt needs more than the user
- * provided, allocates it and charges it to the quota. */
+/* Finds the memory for result number @i.  If a second attempt needs more memory than
+ * the user provided, allocates new memory and charges it to the quota. */
 static int find_dest_memory(struct call_plan *p, unsigned i, void **ret_base,
                             size_t *ret_len)
 {
@@ -164,8 +164,8 @@ static int plan_writes(struct call_plan *p)
 	return err;
 }
 
-/* Sets the upper bound on the Reply's length, which includes results that have no Write
- * chunk. */
+/* Sets the upper bound on the Reply's length.  The bound includes all results that have
+ * no Write chunk. */
 static void bound_reply(struct rr_call_state *s)
 {
 	const struct rr_call *call = s->call;
@@ -214,8 +214,8 @@ static int add_reply_chunk(struct call_plan *p, size_t want)
 	return 0;
 }
 
-/* Plans the Reply chunk.  In a version with continued Replies, the chunk is omitted if
- * it cannot be provided, unless the peer has asked for it. */
+/* Plans the Reply chunk.  In a version with continued Replies, a chunk that cannot be
+ * provided is omitted, unless the peer has asked for it. */
 static int plan_reply_chunk(struct call_plan *p)
 {
 	const struct rr_recovery *r = &p->s->call->recovery;
@@ -345,7 +345,7 @@ static bool plan_runs(struct call_plan *p)
 
 /* Decides whether to use Special Format, now that the length of the stream is known.
  * In a version without continuation, a Call that does not fit in one message must be
- * pulled.                                                  [RFC 8166 §3.5.3] */
+ * sent by Special Format. [RFC 8166 §3.5.3] */
 static int plan_special(struct call_plan *p)
 {
 	if (p->reserved && !fits_one_message(p, p->s->stream.left))
@@ -355,8 +355,8 @@ static int plan_special(struct call_plan *p)
 		return 0;
 	p->s->in_place = plan_runs(p);
 	if (!p->s->in_place && !take_segments(p, p->s->stream.left, 0, READ_ENTRY))
-		return -EMSGSIZE; /* too few segments: the items that could not be
-		                   * reduced made the stream too long */
+		return -EMSGSIZE; /* the stream needs too many segments, because some
+		                   * items could not be reduced */
 	return ensure_chunks(p->c, p->s) ? 0 : -ENOMEM;
 }
 
@@ -380,8 +380,8 @@ static size_t count_special_copies(const struct rr_call_state *s)
 	return sum;
 }
 
-/* Adds the regions of the Position Zero chunk.  Copies the octets, including padding,
- * that are not pulled in place. */
+/* Adds the regions of the Position Zero chunk.  Copies the octets and the padding that
+ * are not pulled in place. */
 static int fill_special(struct rr_conn *c, struct rr_call_state *s)
 {
 	uint8_t *run, *at;
@@ -398,7 +398,8 @@ static int fill_special(struct rr_conn *c, struct rr_call_state *s)
 			add_special_run(s, k->base, k->len);
 			run = at;
 			runs++;
-		} else { /* @k->len is not 0, since only items have padding */
+		} else { /* @k->len > 0: only items are padded, and an empty item needs
+		          * no padding */
 			memcpy(at, k->base, k->len);
 			at += k->len;
 		}
@@ -429,8 +430,8 @@ static int check_header_room(const struct call_plan *p)
 	return 0;
 }
 
-/* Allocates segments first to a Special Call, then to Write chunks, to the Reply chunk
- * and to reduced items. */
+/* Allocates segments in this order: Special Call, Write chunks, Reply chunk, reduced
+ * items. */
 static int plan_call(struct call_plan *p)
 {
 	int err = reserve_special(p);

@@ -4,8 +4,9 @@
  *
  * Normal path: the first RR_SPECIAL_HEAD octets of a Position Zero chunk are read,
  * enough for the RPC header -> ADMIT: the user provides memory ("sinks") for the other
- * chunks, or leaves that to the connection -> the remaining octets are read -> REQUEST:
- * the unreduced Call as pieces, with each item in its sink.  Items are never copied.
+ * chunks, or lets the connection allocate it -> the remaining octets are read ->
+ * REQUEST: the unreduced Call as pieces, with each item in its sink.  Items are never
+ * copied.
  *
  * If a Read fails while the connection is alive, the request ends with RDMA2_ERR_SYSTEM
  * [K14].  The request ends only after every Read has completed.
@@ -34,8 +35,8 @@ static bool queue_read(struct rr_conn *c, struct rr_request_state *q, uint8_t *t
 	return true;
 }
 
-/* Queues Reads for octets @from to @end of chunk @k, excluding octet @end.  @base is
- * memory for the complete chunk. */
+/* Queues Reads for the part of chunk @k from offset @from up to, but not including,
+ * offset @end.  @base is memory for the complete chunk. */
 static void queue_reads(struct rr_conn *c, struct rr_request_state *q,
                         const struct rr_chunk *k, uint8_t *base, uint64_t from,
                         uint64_t end)
@@ -58,7 +59,7 @@ static void queue_reads(struct rr_conn *c, struct rr_request_state *q,
 	}
 }
 
-/* Returns the @i-th Read chunk, not counting the Position Zero chunk. */
+/* Returns Read chunk number @i, not counting the Position Zero chunk. */
 static const struct rr_chunk *item_chunk(const struct rr_request_state *q, unsigned i)
 {
 	return &q->lists->reads[i + q->req.special];
@@ -102,8 +103,8 @@ static void add_request_piece(struct rr_request *r, const void *base, size_t len
 		r->pieces[r->n_pieces++] = (struct rr_piece){base, len, item};
 }
 
-/* Rebuilds the unreduced Call, with the items at their Positions (already checked), and
- * queues REQUEST. */
+/* Rebuilds the unreduced Call, with each item at its Position, and queues REQUEST.  The
+ * Positions have already been checked. */
 static void hand_over(struct rr_conn *c, struct rr_request_state *q)
 {
 	struct rr_request *r = &q->req;
@@ -210,8 +211,9 @@ static bool pull_rest(struct rr_conn *c, struct rr_request_state *q)
 	return true;
 }
 
-/* Sets the memory for each Read chunk: the user's @sinks or, if NULL, memory that the
- * connection allocates.  Returns false if there is too little memory. */
+/* Chooses the memory for each Read chunk: the user's @sinks or, if @sinks is NULL,
+ * memory that the connection allocates.  Returns false if there is too little
+ * memory. */
 static bool set_sinks(struct rr_conn *c, struct rr_request_state *q,
                       const struct rr_sge *sinks)
 {

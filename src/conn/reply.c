@@ -3,14 +3,14 @@
  * The Responder's replies.                                 [v2 §4.4, §6.4, K9]
  *
  * Items are written to the Write chunks in sequence.  The rest of the reply is sent in
- * the first of these ways that is possible: in one message, in the Reply chunk, in
- * several messages.  If a Write chunk is too small for its item, or none of these ways
- * is possible, an error is sent instead, before anything has been written.
+ * one message, in the Reply chunk or in several messages: the first of these that is
+ * possible.  If none is possible, or if a Write chunk is too small for its item, an
+ * error is sent instead, before anything has been written.
  *
- * Writes are queued at once.  The Send is queued later, in its turn and when there is a
- * credit, so it always follows the Writes.  Only the last message of a reply may
- * invalidate a handle [K16].  The request ends when every Write and Send has completed:
- * until then the user's memory is lent.
+ * Writes are queued at once.  The Send is queued later, when it is the reply's turn and
+ * there is a credit, so the Send always follows the Writes.  Only the last message of a
+ * reply may invalidate a handle [K16].  The user's memory is lent until every Write and
+ * Send has completed; then the request ends.
  */
 #include "conn/core.h"
 
@@ -35,8 +35,9 @@ struct reply_plan {
 	bool special;
 };
 
-/* Returns true if the item is written to the Write chunk.  An item stays in the payload
- * if the chunk has no segments, or if RPCSEC_GSS protects the reply. [K18] */
+/* Returns true if item @k is to be written to Write chunk number @chunk.  An item stays
+ * in the payload if the chunk has no segments, or if RPCSEC_GSS protects the reply.
+ * [K18] */
 static bool takes_item(const struct rr_request_state *q, unsigned chunk,
                        const struct rr_piece *k)
 {
@@ -44,8 +45,8 @@ static bool takes_item(const struct rr_request_state *q, unsigned chunk,
 	       (q->lists->writes[chunk].count || !k->len);
 }
 
-/* Assigns items to chunks, and adds everything else to the stream.  Returns false if
- * error @e must be sent instead. */
+/* Assigns items to Write chunks, and adds everything else to the stream.  Returns false
+ * if error @e must be sent instead of the reply. */
 static bool place_items(struct rr_request_state *q, const struct rr_piece *pieces,
                         unsigned n, struct reply_plan *p, struct rr_error *e)
 {
@@ -73,8 +74,8 @@ static bool place_items(struct rr_request_state *q, const struct rr_piece *piece
 	return q->stream.left >= RR_RPC_MIN && !(q->stream.left & 3);
 }
 
-/* Returns the length of the reply's header, which has the Call's lists without the Read
- * chunks. */
+/* Returns the length of the reply's header, which returns the Call's chunk lists except
+ * for the Read list. */
 static size_t reply_header_bytes(const struct rr_conn *c,
                                  const struct rr_request_state *q)
 {
@@ -88,8 +89,8 @@ static bool may_continue_reply(const struct rr_conn *c)
 	return c->cfg.role == RR_CONN_SERVER || c->cfg.rvrsdir >= RDMA2_RVRSDIR_CONT;
 }
 
-/* Chooses how the stream is sent.  Returns false if no way is possible and error @e
- * must be sent instead. [K9] */
+/* Chooses how to send the stream.  Returns false if the stream cannot be sent, so that
+ * error @e must be sent instead. [K9] */
 static bool choose_reply_format(const struct rr_conn *c, struct rr_request_state *q,
                                 struct reply_plan *p, struct rr_error *e)
 {
@@ -147,7 +148,7 @@ static bool write_segment(struct rr_conn *c, struct rr_request_state *q,
 }
 
 /* Writes the stream to the chunk, from the front, and sets each segment's length to the
- * length written. [K6] */
+ * length written [K6].  Returns false if there is no memory. */
 static bool write_chunk(struct rr_conn *c, struct rr_request_state *q,
                         const struct rr_chunk *k, struct rr_stream *stream)
 {
@@ -174,8 +175,8 @@ static bool write_items(struct rr_conn *c, struct rr_request_state *q,
 	return true;
 }
 
-/* Sets the segment lengths of an unused Reply chunk to 0: in version 1 a Reply returns
- * the Reply chunk even if it is unused. */
+/* Sets the segment lengths of an unused Reply chunk to 0.  In version 1 a Reply must
+ * return the Reply chunk even if it is unused. */
 static void return_reply_chunk(struct rr_conn *c, struct rr_request_state *q)
 {
 	struct rr_stream nothing;

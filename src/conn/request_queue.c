@@ -4,15 +4,17 @@
  *
  * A request first waits for its turn: at most max_requests are served at once.  While
  * requests wait, credits are withheld (tx.c), so that few more arrive.  Continued Calls
- * for which memory was granted (collect.c) have a separate queue with priority: they
- * wait only for requests that have begun.  Any other request begins only if one turn
- * stays free for each continued Call that arrived earlier: the request may have to wait
- * for memory that such a Call holds, and the Call could otherwise not be served.
+ * for which memory was granted (collect.c) have their own queue, which has priority.
+ * Such a Call begins as soon as the number of requests that have begun and are still
+ * unanswered is below max_requests.  Any other request leaves one turn free for each
+ * continued Call that arrived earlier.  Otherwise a deadlock would be possible: the
+ * request could wait for memory that such a Call holds, while the Call waits for a
+ * turn.
  *
- * After its turn a request waits for memory.  The memory for all its RDMA Reads is
- * charged to the quota in one step, in order of arrival.  So requests wait only for
- * requests that make progress.  If all memory charged belongs to waiting requests, the
- * first of them is refused.
+ * When its turn has come, a request waits for memory.  The memory for all its RDMA
+ * Reads is charged to the quota in one step, in order of arrival.  So each request
+ * waits only for requests that make progress.  If all the memory charged belongs to
+ * waiting requests, the first of them is refused.
  */
 #include "conn/core.h"
 
@@ -75,7 +77,8 @@ static void begin_request(struct rr_conn *c, struct rr_request_state *q)
 		                                                     * chunk is empty */
 }
 
-/* Returns true if one more request may be served when @serving requests already are. */
+/* Returns true if another request may be served while @serving requests are being
+ * served. */
 static bool has_turn(const struct rr_conn *c, unsigned serving)
 {
 	return serving < c->cfg.max_requests;
@@ -129,7 +132,7 @@ void rr_request_begin(struct rr_conn *c, struct rr_request_state *q)
 
 void rr_request_begin_roomed(struct rr_conn *c, struct rr_request_state *q)
 {
-	q->wanted = 0; /* the memory granted is enough for its Read chunks, too */
+	q->wanted = 0; /* the memory granted also covers its Read chunks */
 	rr_request_move(q, RR_REQUEST_EV_WHOLE, RR_REQUEST_TURN);
 	rr_list_push(&c->roomed_turns, &q->req.link);
 	(void)begin_roomed(c); /* the request stays queued if it cannot begin yet */

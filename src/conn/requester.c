@@ -6,11 +6,12 @@
  * or its parts are sent -> WAITING -> the Reply arrives (answer.c) -> ENDING, while
  * regions are invalidated and Sends complete -> DONE.
  *
- * CALL_DONE is queued when the call no longer waits for its Reply, the Sends that
- * gather its memory have completed, and the peer can no longer access its regions.  If
- * a part of a Reply breaks a rule, the result is known; the call is then DRAINING until
- * the last part, which may invalidate one of the call's regions, has arrived.  After
- * rr_call_end the XID is free again, and late messages for the call are discarded.
+ * CALL_DONE is queued when three conditions hold: the call no longer waits for its
+ * Reply, the Sends that gather its memory have completed, and the peer can no longer
+ * access its regions.  If a part of a Reply breaks a rule, the result is known at once,
+ * but the last part may still invalidate one of the call's regions.  The call is
+ * DRAINING until the last part has arrived.  After rr_call_end the XID is free again,
+ * and late messages for the call are discarded.
  */
 #include "conn/core.h"
 
@@ -196,8 +197,8 @@ static void send_call_part(struct rr_conn *c, struct rr_call_state *s)
 		return;
 	}
 	x->of_call = true;
-	if (x->refers) { /* otherwise the Send uses only copies, and may outlive the
-	                  * call */
+	if (x->refers) { /* the Send reads the call's memory, so the call must outlive
+	                  * the Send */
 		x->call = s;
 		s->sends_out++;
 	}
@@ -286,9 +287,9 @@ static int final_status(const struct rr_call_state *s)
 	return s->status;
 }
 
-/* Starts the deadline for a cancelled call to end.  Such a call ends when the provider
- * no longer uses its memory.  A peer that receives nothing could delay that forever, so
- * the connection is closed if no such call ends for drain_ns. */
+/* Sets a deadline for the end of a cancelled call, which must wait until the provider
+ * no longer uses the call's memory.  A peer that stops receiving could delay the end
+ * forever.  So the connection is closed if no cancelled call ends within drain_ns. */
 static void watch_end(struct rr_conn *c, struct rr_call_state *s)
 {
 	if (s->phase != RR_CALL_ENDING || s->overdue)
@@ -377,7 +378,7 @@ void rr_conn_call_release(struct rr_conn *c, struct rr_call *call, rr_time now)
 	}
 }
 
-/* Ends a call after the connection is lost: no region is accessible any longer, and no
+/* Ends a call after the connection is lost.  No region is accessible any longer, and no
  * completion is outstanding. */
 static void end_lost_call(struct rr_conn *c, struct rr_call_state *s, int status)
 {

@@ -9,8 +9,8 @@
 #include "conn/states.h"
 #include "conn/xmit.h"
 
-/* The purpose of a region: Position Zero chunk, Read chunk, Write chunk, Reply
- * chunk. */
+/* The kind of chunk that a region belongs to: Position Zero chunk, Read chunk, Write
+ * chunk or Reply chunk. */
 enum rr_mr_use { RR_USE_CALL, RR_USE_READ, RR_USE_WRITE, RR_USE_REPLY };
 
 /* A region of a call's memory that the peer may access. */
@@ -27,12 +27,12 @@ struct rr_mr {
 	uint64_t offset;
 };
 
-/* The chunks that a call provides, and their registered regions. */
+/* A call's chunks and the registered regions that belong to them. */
 struct rr_call_chunks {
 	unsigned n; /* number of regions */
 	struct rr_mr region[RR_CALL_MAX_REGIONS];
-	struct rr_lists lists; /* chunk lists as sent; the Reply must return matching
-	                        * ones */
+	struct rr_lists lists; /* chunk lists as sent; a Reply must return matching
+	                        * lists */
 };
 
 struct rr_call_state {
@@ -110,22 +110,23 @@ struct rr_call_state *rr_call_find(const struct rr_conn *, uint32_t xid);
 /* Returns the call with this XID if it is being sent or waits for its Reply; otherwise
  * NULL. */
 struct rr_call_state *rr_call_sent(const struct rr_conn *, uint32_t xid);
-/* Prepares a call, or queues its first or next message.  The caller has checked that
- * there is a credit.  Returns false if registrations are still outstanding. */
+/* Takes the call's next step towards being sent: prepares the call, or queues its first
+ * or next message.  A credit must be available.  Returns false if registrations are
+ * still outstanding. */
 bool rr_call_transmit(struct rr_conn *, struct rr_call_state *);
 /* Ends the call's wait for the Reply; @status is the call's result.  CALL_DONE follows
  * when no Send, registration or invalidation of the call is outstanding. */
 void rr_call_end(struct rr_conn *, struct rr_call_state *, int status);
-/* Records @status while further parts of the Reply are in transit.  The peer may still
- * use the call's regions and invalidate one, so access ends only after the last
- * part. */
+/* Records the call's result, @status, before the last part of the Reply has arrived.
+ * The peer may still access the call's regions, and may invalidate one of them, until
+ * it has sent the last part. */
 void rr_call_drain(struct rr_conn *, struct rr_call_state *, int status);
 /* Ends the call @xid if it is DRAINING; otherwise has no effect. */
 void rr_call_drained(struct rr_conn *, uint32_t xid);
 /* Queues CALL_DONE if the call is ENDING and no Send, registration or invalidation of
  * the call is outstanding. */
 void rr_call_settle(struct rr_conn *, struct rr_call_state *);
-/* Called when CALL_DONE has been polled.  Frees the call, unless the user still holds
+/* Handles the user's poll of CALL_DONE.  Frees the call, unless the user still needs
  * its Reply. */
 void rr_call_polled(struct rr_conn *, struct rr_call_state *);
 /* Ends every call, after the connection is lost. */
@@ -149,14 +150,15 @@ void rr_answer_forget(struct rr_conn *, const struct rr_call_state *);
 
 /* -- recover.c ------------------------------------------------------------- */
 
-/* Records which chunks the call provided.  Called when an error for the call has
- * arrived. */
+/* Records which chunks the call provided, for rr_call_recover.  Called when an error
+ * for the call arrives. */
 void rr_recover_note(struct rr_call_state *);
-/* Returns how many of @n chunks or segments the call may use: all, or in a second
- * attempt at most @limit. */
+/* Returns how many chunks or segments the call may use: @n in the first attempt, or the
+ * smaller of @limit and @n in a second attempt. */
 unsigned rr_recover_most(const struct rr_call *, unsigned limit, unsigned n);
-/* Returns the status of a call that cannot be sent: @err, or in a second attempt the
- * error of the first attempt. */
+/* Returns the status for a call that cannot be sent because of @err.  If a second
+ * attempt cannot meet the limits in the peer's error, restores that error and returns
+ * RR_CALL_REMOTE_ERROR.  Otherwise returns @err. */
 int rr_recover_failed(struct rr_call_state *, int err);
 
 #endif

@@ -4,9 +4,9 @@
  *
  * Normal path: the header passes its checks (call_checks.c) -> the Call is complete,
  * either at once or after its parts are collected (collect.c) -> it gets a turn and
- * memory (request_queue.c) -> ADMIT, its Read chunks are pulled (pull.c) -> REQUEST ->
- * the user's answer (reply.c) -> REQUEST_DONE.  The payload of a Call without Read
- * chunks stays in its Receive buffer.
+ * memory (request_queue.c) -> ADMIT, then its Read chunks are pulled (pull.c) ->
+ * REQUEST -> the user's answer (reply.c) -> REQUEST_DONE.  The payload of a Call
+ * without Read chunks stays in its Receive buffer.
  *
  * After a loss, a request that waits for the user's answer remains until the user has
  * answered; all others end at once.
@@ -131,8 +131,8 @@ static void describe_request(struct rr_request_state *q, bool special, bool cont
 	r->unreduced = false;
 }
 
-/* Returns the handle to invalidate in version 1, where the Requester does not choose
- * it: one from the kind of chunk that is likely to be the largest. */
+/* Returns the handle to invalidate in version 1, in which the Requester cannot choose.
+ * Takes the handle from the kind of chunk that is likely to be the largest. */
 static uint32_t first_handle(const struct rr_lists *l)
 {
 	for (uint16_t i = 0; i < l->n_writes; i++)
@@ -173,8 +173,8 @@ bool rr_request_set_chunks(struct rr_conn *c, struct rr_request_state *q,
 	return true;
 }
 
-/* Transfers the Receive buffer that contains the payload to the request.  Returns false
- * if there is no memory. */
+/* Stores the payload's Receive buffer in the request.  Returns false if there is no
+ * memory. */
 static bool keep_payload(struct rr_conn *c, struct rr_request_state *q,
                          struct rr_msg *m)
 {

@@ -22,7 +22,8 @@ struct rr_request_state {
 	struct rr_list all; /* conn.requests */
 	enum rr_request_phase phase;
 	bool known;     /* the user has polled ADMIT, so REQUEST_DONE must follow */
-	bool with_user; /* the user has polled ADMIT or REQUEST and not yet answered */
+	bool with_user; /* the user has polled ADMIT or REQUEST and has not yet answered
+	                 * it */
 	int status;     /* status for REQUEST_DONE */
 	unsigned reads_out, xmits_out; /* outstanding Reads; outstanding Sends and
 	                                * Writes */
@@ -30,8 +31,7 @@ struct rr_request_state {
 	bool all_sent;                 /* the last part of the reply has been queued for
 	                                * sending */
 	bool counted;                  /* counted in conn.n_serving */
-	bool begun;           /* counted in conn.n_begun: the request has had its
-	                       * turn */
+	bool begun;           /* the request has begun and is counted in conn.n_begun */
 	struct rr_rbuf *rbuf; /* Receive buffer with the payload of an inline Call, or
 	                       * NULL */
 	struct rr_mbuf buf;   /* payload of a continued or Special Call */
@@ -76,18 +76,19 @@ static inline void rr_request_event(const struct rr_request_state *q,
 /* Processes a Call, or part of a Call, that has passed [check: sequence]. */
 void rr_request_received(struct rr_conn *, struct rr_msg *);
 /* Creates a request for the Call in this message, which may be the Call's first part.
- * Returns NULL if there is no memory, or too many requests are waiting. */
+ * Returns NULL if there is no memory, or if too many requests are waiting. */
 struct rr_request_state *rr_request_new(struct rr_conn *, const struct rr_msg *);
-/* Copies the chunk lists from the Call's last message.  Returns false if there is no
- * memory, or the chunks exceed the limits. */
+/* Copies the chunk lists from the Call's last message to the request.  Returns false if
+ * there is no memory, or if the chunks exceed the limits. */
 bool rr_request_set_chunks(struct rr_conn *, struct rr_request_state *,
                            const struct rr_msg *) RR_MUST_CHECK;
-/* Queues a continued Call for its turn, after all its parts have been collected. */
+/* Lets a continued Call begin or wait for its turn, now that all its parts have been
+ * collected. */
 void rr_request_collected(struct rr_conn *, struct rr_request_state *);
 /* Records that the user has polled ADMIT or REQUEST. */
 void rr_request_polled(struct rr_request_state *);
-/* Stops counting the request as being served: the last part of the reply is sent, or
- * there will be no reply. */
+/* Stops counting the request as being served.  Called when the last part of the reply
+ * is about to be sent, or when there will be no reply. */
 void rr_request_sent(struct rr_conn *, struct rr_request_state *);
 /* Ends the request: queues REQUEST_DONE if the user has polled ADMIT, otherwise frees
  * the request.  No Read, Write or Send of the request may be outstanding. */
@@ -126,16 +127,16 @@ void rr_request_begin_roomed(struct rr_conn *, struct rr_request_state *);
 /* Begins serving the next request that waits for its turn.  Returns false if none can
  * begin now. */
 bool rr_request_turn(struct rr_conn *);
-/* Continues with the first request that waits for memory, or refuses it if no memory
- * can become free.  Returns false if that request must wait, or no request is
- * waiting. */
+/* Continues the first request in the queue for memory, or refuses that request if no
+ * memory can become free.  Returns false if the request must wait longer, or if the
+ * queue is empty. */
 bool rr_request_budget(struct rr_conn *);
 
 /* -- pull.c ---------------------------------------------------------------- */
 
 /* Reads the octets that the user needs at ADMIT, then queues ADMIT.  The memory for all
- * RDMA Reads has been charged already.  @by is the event that lets the request
- * begin. */
+ * the request's RDMA Reads has already been charged.  @by is the event to record in the
+ * request's state machine. */
 void rr_pull_start(struct rr_conn *, struct rr_request_state *,
                    enum rr_request_event by);
 /* Handles the completion of a request's RDMA Read. */
@@ -148,8 +149,9 @@ void rr_pull_free(struct rr_conn *, struct rr_request_state *);
 /* Processes a part of a continued Call, whose header has passed the checks of
  * call_checks.c. */
 void rr_collect_received(struct rr_conn *, struct rr_msg *);
-/* Asks rr_room for memory for the continued Call that is first in the queue for memory,
- * then collects the Call's waiting parts.  Returns false if the Call must wait. */
+/* Asks rr_room for memory for a continued Call at the head of the queue for memory.  If
+ * rr_room grants the memory, collects the parts that have been waiting.  Returns false
+ * if the Call must wait longer. */
 bool rr_collect_go_on(struct rr_conn *, struct rr_request_state *);
 /* Releases the memory granted by rr_room, and the Receive buffers with waiting parts.
  * The caller frees the request's own buffer. */
@@ -157,10 +159,11 @@ void rr_collect_free(struct rr_conn *, struct rr_request_state *);
 
 /* -- reply.c --------------------------------------------------------------- */
 
-/* Queues the first or next message of the reply.  The caller has checked that there is
- * a credit.  Always returns true. */
+/* Queues the first or next message of the reply.  A credit must be available.  Always
+ * returns true. */
 bool rr_reply_transmit(struct rr_conn *, struct rr_request_state *);
-/* Ends the request if the reply is sent and all its Sends and Writes have completed. */
+/* Ends the request if the complete reply has been sent and all its Sends and Writes
+ * have completed. */
 void rr_reply_settle(struct rr_conn *, struct rr_request_state *);
 
 #endif
