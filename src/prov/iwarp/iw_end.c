@@ -40,7 +40,8 @@ void rr_iw_fault(struct rr_iw_ep *ep, enum rr_term_error e, const uint8_t *ddp,
 	}
 	ep->tx.term_len = (uint32_t)rr_term_put(ep->tx.term_body, e, ddp, ddp_len,
 	                                        (uint16_t)seg_len, req);
-	/* A responder sends nothing before it has a valid FPDU [RFC 5044 §7.1.2]. */
+	/* A responder sends nothing before it has received a valid FPDU
+	 * [RFC 5044 §7.1.2]. */
 	ep->tx.term = ep->tx.open;
 	rr_trace(ep->base.trace, RR_TRACE_PROV_TERMINATE_SENT, ep->base.conn_id, 0,
 	         (uint64_t)(i->layer << 4 | i->type), i->code, 0);

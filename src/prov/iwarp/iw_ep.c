@@ -21,7 +21,7 @@
 #include "prov/iwarp/iw_ep.h"
 #include "prov/iwarp/iwarp.h"
 
-/* Limit on the completions waiting for poll, above which Invalidates are refused. */
+/* Invalidates are refused while this many completions wait to be polled. */
 #define CQ_MAX (4u * (RR_IW_MAX_RECV + RR_IW_MAX_SEND))
 
 struct rr_prov_listener {
@@ -485,9 +485,8 @@ static rr_time iw_deadline(const struct rr_ep *base)
 }
 
 /*
- * Postpones a disconnect until the Reply has arrived, because an RTR message may have
- * to be sent first, and because siw mistakes an earlier close for a close of its
- * listener.
+ * Postpones a disconnect until the Reply has arrived.  We may have to send an RTR
+ * message first, and siw mistakes a close before its Reply for a close of its listener.
  */
 static void leave_after_reply(struct rr_iw_ep *ep)
 {

@@ -53,16 +53,16 @@ enum rr_iw_state {
 #define RR_IW_IN_USE     (RR_IW_IN_SETUP | RR_IW_BIT(READY))
 #define RR_IW_IN_STREAM  (RR_IW_BIT(READY) | RR_IW_BIT(DRAIN) | RR_IW_BIT(SHUT))
 
-/* A work request of the send queue; its gather list is in ep->sges. */
+/* A work request in the send queue.  Its gather list is in ep->sges. */
 struct rr_iw_wr {
 	enum rr_post_kind kind;
 	uint32_t nsge;
-	uint32_t sge;    /* sequence number of its first element in sges */
+	uint32_t sge;    /* sequence number of the gather list's first element */
 	uint32_t handle; /* peer's handle; Send: handle to invalidate, or 0 */
 	uint32_t len;
 	uint64_t offset;
 	uint64_t token;
-	uint64_t end; /* stream position after its last octet, if framed */
+	uint64_t end; /* stream position after the last octet, if framed */
 };
 
 struct rr_iw_recv {
@@ -70,17 +70,16 @@ struct rr_iw_recv {
 	uint64_t token;
 };
 
-/* An RDMA Read that this endpoint's user has posted, and whose Read Request is framed.
- */
+/* One of this endpoint's RDMA Reads, from the framing of its Read Request. */
 struct rr_iw_read {
 	struct rr_sge sge;
 	uint64_t token;
 	uint64_t to;
 	uint32_t stag;
 	uint32_t done;
-	bool rtr;     /* it is the RTR message, not posted by the caller */
-	bool empty;   /* zero-length: not sent; see @end */
-	uint64_t end; /* @empty: the Read completes when this position is written */
+	bool rtr;     /* the Read is the RTR message, and was not posted */
+	bool empty;   /* the Read has length zero, and is not sent */
+	uint64_t end; /* if @empty, stream position whose sending completes the Read */
 };
 
 /* An RDMA Read by the peer.  @ddp is the received DDP header, in case a Terminate must
@@ -211,8 +210,7 @@ bool rr_iw_setup_frame(struct rr_iw_ep *ep);
 /* ---- iw_tx.c ---- */
 /* Frames and writes as much as possible.  Returns 0, or -EAGAIN if octets remain. */
 int rr_iw_tx_run(struct rr_iw_ep *ep);
-/* Returns true if there are framed octets to send, or messages to frame now or
- * later. */
+/* Returns true if there are framed octets to send, or messages to frame. */
 bool rr_iw_tx_busy(const struct rr_iw_ep *ep);
 /* Queues octets without FPDU framing, for MPA frames. */
 RR_MUST_CHECK int rr_iw_tx_raw(struct rr_iw_ep *ep, const void *p, size_t len);

@@ -9,11 +9,12 @@
  * then computed over the placed memory, before the segment is delivered.
  *
  * The frames and the octets that one call handles are both limited, because a frame of
- * twenty octets takes as long as a large one.  Further octets remain in the bounce
- * buffer and the socket; "more" is set, and makes the endpoint's deadline due at once.
+ * twenty octets takes as long as a large one.  At the limit, further octets remain in
+ * the bounce buffer and the socket, and "more" is set, so that progress is called again
+ * at once.
  *
  * Failure: the first error is answered with a Terminate (iw_end.c), and all later
- * octets are dropped.  An invalid header is an error only after the CRC was checked.
+ * octets are dropped.  The CRC is checked before an invalid header is reported.
  *
  * Invariants: the destination of a segment is looked up again each time before it is
  * written, so that nothing is written after an invalidation.  TCP preserves order: the
@@ -29,8 +30,8 @@
 
 #define SETUP_CAP  1024u
 #define BOUNCE_CAP (72u << 10)
-#define DIRECT_MIN 4096u /* minimum of missing octets for direct placement */
-#define TAIL_CAP   512u  /* octets to read past a message's segments but the last */
+#define DIRECT_MIN 4096u      /* minimum of missing octets for direct placement */
+#define TAIL_CAP   512u       /* octets to read after a segment that is not the last */
 #define TURN_MAX   (1u << 20) /* limit on octets read in one call */
 #define TURN_STEPS 256u       /* limit on frames handled in one call */
 #define IDLE_MAX   4096u      /* limit on zero-length messages between two Sends */
@@ -535,8 +536,8 @@ static bool continue_direct(struct rr_iw_ep *ep)
 	return true;
 }
 
-/* Handles the next frame or segment in the bounce buffer, as far as it has arrived.
- * Returns false if more octets are needed. */
+/* Handles the next frame in the bounce buffer, or places the octets of a segment that
+ * have arrived.  Returns false if more octets are needed. */
 static bool take_rx_step(struct rr_iw_ep *ep)
 {
 	struct rr_iw_rx *rx = &ep->rx;

@@ -3,14 +3,14 @@
  * Connection set-up: TCP, then one MPA frame in each direction.
  *
  * Normal path: an initiator waits for TCP, sends the Request and waits for the Reply; a
- * responder waits for the Request and sends the Reply.  Both sides are then in full
- * operation, and the octets after the frame are FPDUs.  The responder sends nothing
- * until it has received a valid FPDU from the initiator (tx.open).  So the initiator
- * sends an RTR message first if the two sides agreed on one.
+ * responder waits for the Request and sends the Reply.  Both sides then enter READY,
+ * and the octets after the frame are FPDUs.  The responder sends no FPDU until it has
+ * received a valid FPDU from the initiator (tx.open).  If the two sides have agreed on
+ * an RTR message, the initiator therefore sends the RTR message first.
  *
- * Failure: a bad frame ends the connection at once, with a trace point and without a
- * reply.  check_deadline() in iw_ep.c ends a slow set-up.  A frame has at most 532
- * octets, and the buffer is limited to 1024.
+ * Failure: a bad frame ends the connection at once, without a reply, and is traced.
+ * check_deadline() in iw_ep.c ends a slow set-up.  A frame has at most 532 octets, and
+ * the buffer is limited to 1024.
  */
 #include <stdlib.h>
 #include <string.h>

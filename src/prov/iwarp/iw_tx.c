@@ -26,10 +26,10 @@
 #include "prov/iwarp/crc.h"
 #include "prov/iwarp/iw_ep.h"
 
-#define AHEAD        (128u << 10) /* limit on framed, unsent octets: fits in cache */
+#define AHEAD        (128u << 10) /* limit on framed, unsent octets; fits in cache */
 #define COPY_MAX     256u         /* largest payload piece copied to the stage */
 #define TURN_MAX     (1u << 20)   /* limit on the octets written in one call */
-#define ULPDU_MARKED 8192u        /* largest ULPDU with markers; all of it is copied */
+#define ULPDU_MARKED 8192u        /* largest ULPDU with markers, which is copied */
 
 #define NEED_PIECES (2 * RR_PROV_MAX_SGE + 2)
 #define NEED_STAGE  12288u /* space for the largest FPDU with markers */
@@ -52,8 +52,8 @@ static void add_tx_piece(struct rr_iw_tx *tx, const void *p, size_t len, uint32_
 	tx->buf->v[tx->tail++] = (struct iovec){(void *)(uintptr_t)p, len};
 }
 
-/* Appends @len octets of the stage as a piece.  Returns their address; the caller fills
- * them in. */
+/* Appends a piece of @len octets in the stage.  Returns the address of the piece, whose
+ * contents the caller then writes. */
 static uint8_t *stage_octets(struct rr_iw_tx *tx, size_t len)
 {
 	uint8_t *p = tx->buf->stage + tx->stage_used;
@@ -218,7 +218,7 @@ static void emit_fpdu(struct rr_iw_tx *tx, const struct tx_seg *s)
 		emit_marked_fpdu(tx, s);
 		return;
 	}
-	/* run: start of the stage's octets that are not in the CRC yet */
+	/* from @run on, the octets in the stage are not in the CRC yet */
 	run = p = stage_octets(tx, RR_FPDU_LEN + s->hlen);
 	rr_store_u16(p, (uint16_t)len);
 	memcpy(p + RR_FPDU_LEN, s->hdr, s->hlen);
@@ -254,7 +254,7 @@ static void end_without_memory(struct rr_iw_ep *ep)
 	rr_iw_dead(ep);
 }
 
-/* Makes the next @want octets of the work request's gather list the payload. */
+/* Adds the next @want octets of the work request's gather list to the segment. */
 static void gather_octets(struct rr_iw_ep *ep, const struct rr_iw_wr *wr,
                           struct tx_seg *s, uint32_t want)
 {
@@ -391,7 +391,7 @@ static void frame_read(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
 	finish_read_request(ep, wr);
 }
 
-/* A zero-length Read is not checked [RFC 5040 §7.2, the list of §5.2]. */
+/* A zero-length Read is not checked [RFC 5040 §5.2, §7.2]. */
 enum rr_term_error rr_iw_read_source(const struct rr_iw_ep *ep,
                                      const struct rr_read_request *req, uint8_t **ret)
 {
@@ -476,7 +476,7 @@ static void frame_rtr(struct rr_iw_ep *ep)
 		frame_empty_write(tx);
 		return;
 	}
-	/* a zero-length Read that was not posted, so its Response completes nothing */
+	/* The Response to this Read adds no completion, because nobody posted it. */
 	if (rr_ring_reserve(&ep->reads, 1)) {
 		end_without_memory(ep);
 		return;

@@ -11,7 +11,7 @@
  *               crashes its kernel if a client that asked for the RTR message closes
  *               before siw has read it.  With 1, an orderly disconnect therefore
  *               always sends the RTR message, and wakes up a server that has not
- *               noticed it; a client that is killed can do neither.
+ *               noticed the message.  This does not help if the client is killed
  *   fpdu=N      largest ULPDU sent, 128..65535 (65535).  siw in Linux 6.1 reports a
  *               wrong CRC if the CRC is split between two TCP segments.  With CRC,
  *               choose a size that fills one segment: 1454 for 1460 octets

@@ -52,11 +52,13 @@ struct rr_mpa_agreement {
 	unsigned rtr; /* initiator: the form to send; responder: forms announced */
 };
 
-/* Writes the frame.  Returns its length, or -EMSGSIZE if it does not fit. */
+/* Writes the frame to @dst.  Returns the frame's length, or -EMSGSIZE if the length
+ * exceeds @size. */
 RR_MUST_CHECK ssize_t rr_mpa_put(void *dst, size_t size, const struct rr_mpa_frame *f);
 
-/* Reads a Reply or, if @reply is false, a Request at @src.  Returns its length, -EAGAIN
- * if it is valid so far but incomplete, or -EPROTO if it is malformed. */
+/* Parses the frame at @src: a Reply or, if @reply is false, a Request.  Returns the
+ * frame's length, -EAGAIN if the frame is valid so far but incomplete, or -EPROTO if
+ * the frame is malformed. */
 RR_MUST_CHECK ssize_t rr_mpa_get(const void *src, size_t len, bool reply,
                                  struct rr_mpa_frame *ret);
 

@@ -105,8 +105,9 @@ struct rr_term {
 /* Reads the first four of @len octets of a Terminate's body; if @len is less than four,
  * all members become 0.  Linux's siw reverses bit fields: it exchanges layer and type
  * in the first octet, and puts the flags M, D, R into the lowest bits of the third
- * octet.  siw's order is assumed if all flags that are set are in the lowest bits, or
- * if no flag is set and only siw's order gives an error that is in the table above. */
+ * octet.  We assume siw's order if all flags that are set are in the lowest bits.  If
+ * no flag is set, we assume siw's order if only that order gives an error in the table
+ * above. */
 void rr_term_get(const uint8_t *body, size_t len, struct rr_term *ret);
 /* Returns a description of the error in a Terminate, never NULL. */
 const char *rr_term_text(unsigned layer, unsigned type, unsigned code);

@@ -90,7 +90,7 @@ int rr_sock_connected(int fd)
 }
 
 /* Makes a socket that listens on all IPv6 addresses accept IPv4 connections as well,
- * regardless of the system's default: a caller that gives no address wants all. */
+ * whatever the system's default.  A caller that gives no address expects this. */
 static int set_v6only(int fd, const struct sockaddr *sa)
 {
 	const struct sockaddr_in6 *in6 = (const void *)sa;

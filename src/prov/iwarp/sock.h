@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The provider's system calls; no other file in this folder makes any.  All functions
- * return 0 or a count, or a negative errno: -EAGAIN if the call would block.
+ * The provider's system calls; no other file in this folder makes system calls.  All
+ * functions return 0 or a count, or a negative errno, -EAGAIN if the call would block.
  */
 #ifndef RR_PROV_IWARP_SOCK_H
 #define RR_PROV_IWARP_SOCK_H
@@ -29,7 +29,7 @@ RR_MUST_CHECK int rr_sock_peer(int fd, struct sockaddr_storage *ret);
 RR_MUST_CHECK int rr_sock_local(int fd, struct sockaddr_storage *ret);
 
 RR_MUST_CHECK ssize_t rr_sock_writev(int fd, const struct iovec *v, unsigned n);
-/* Returns 0 at the end of the stream. */
+/* Returns the number of octets read, or 0 at the end of the stream. */
 RR_MUST_CHECK ssize_t rr_sock_readv(int fd, const struct iovec *v, unsigned n);
 
 /* Closes the sending half of the connection, or both halves. */

@@ -2,11 +2,11 @@
 /*
  * The STag table of one endpoint, which is its protection domain.
  *
- * An STag is a sequence number, encrypted by a 32-bit block cipher with a key of the
- * endpoint.  So STags are spread over all 32 bits, cannot be predicted from earlier
- * ones, and do not repeat within 2^32.  The number modulo the size of the table is the
- * slot, so a look-up takes one decryption and one comparison.  Tagged offsets are
- * encrypted with a second key, and reveal nothing about addresses.
+ * An STag is a sequence number, encrypted by a 32-bit block cipher with the endpoint's
+ * key.  STags are therefore spread over all 32 bits, cannot be predicted from earlier
+ * STags, and repeat only when all 2^32 have been used.  The sequence number modulo the
+ * size of the table is the slot, so a look-up takes one decryption and one comparison.
+ * Tagged offsets are encrypted with a second key, and reveal nothing about addresses.
  *                                                  [RFC 5040 §8.1.1, RFC 5042 §6]
  */
 #ifndef RR_PROV_IWARP_STAG_H
@@ -48,9 +48,9 @@ void rr_stags_init(struct rr_stags *t, const uint8_t secret[RR_STAG_SECRET]);
 void rr_stags_fini(struct rr_stags *t);
 
 /* Adds an entry for memory that is lent until the entry is removed.  Returns -ENOMEM,
- * or -ENOBUFS if @kind is a region and the table has RR_STAGS_MAX entries.  That limit
- * does not apply to sinks, since ORD limits their number.  The pointer to the entry is
- * valid until the next call. */
+ * or -ENOBUFS if @kind is a region and the table has RR_STAGS_MAX entries.  The limit
+ * does not apply to sinks, because ORD limits the number of sinks.  @ret is valid until
+ * an entry is added or removed. */
 RR_MUST_CHECK int rr_stags_add(struct rr_stags *t, enum rr_stag_kind kind, void *base,
                                uint64_t len, unsigned access,
                                const struct rr_stag **ret);
