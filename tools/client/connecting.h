@@ -16,7 +16,8 @@ struct link {
 	char host[288]; /* "HOST:PORT", for messages */
 	bool up, was_up, over, quiet;
 	int error;                /* negative errno while the connection is not up */
-	uint32_t transport_error; /* from the last call that ended with one */
+	uint32_t transport_error; /* error code of the last call that ended with a
+				     transport error */
 	uint32_t auth_stat;       /* from the last reply */
 	uint32_t sec;             /* security flavor of calls; SEC_UNSAID: not chosen */
 	struct rpcrdma_gss *gss;  /* NULL: no Kerberos flavor is in use */

@@ -5,8 +5,8 @@
  *
  * A destination appears complete or not at all.  Data are written to a temporary file
  * in the same directory, which is renamed when it is complete (and, on a server,
- * stable).  A file that would lose its links or owner by this is written in place, as
- * is one in a directory that permits no new files.
+ * stable).  An existing file is written in place if replacing it would break its hard
+ * links or change its owner, or if its directory permits no new files.
  *
  * A single flow of control walks the sources and creates directories.  Each file or
  * symbolic link found is copied by a job, a state machine driven by the callbacks of
@@ -35,7 +35,7 @@
 #include "client/nfs.h"
 
 #define COPY_MAX_JOBS   16
-#define COPY_BUFFERS    (32u << 20)  /* upper bound on the octets of all slots */
+#define COPY_BUFFERS    (32u << 20)  /* total size of all slots, in octets */
 #define COPY_CHECKPOINT (512u << 20) /* octets between COMMITs of one file */
 
 /* Attributes of a source or destination file. */
@@ -53,8 +53,8 @@ bool copy_is_stream(int fd, const struct stat *);
 
 struct copy_job;
 
-/* How a replaced file is kept.  COPY_EXISTING: numbered if the file already has
- * numbered backups, otherwise simple. */
+/* The kind of backup that is kept of a replaced file.  COPY_EXISTING means numbered if
+ * the file already has numbered backups, otherwise simple. */
 enum copy_backups { COPY_NO_BACKUP, COPY_SIMPLE, COPY_EXISTING, COPY_NUMBERED };
 
 /* A READ and the WRITEs of its data. */
@@ -92,7 +92,8 @@ struct copy {
 	struct copy_slot *free_slots,
 	        *slots; /* array of all slots; list of the free slots */
 	unsigned n_slots, max_slots;
-	int fatal; /* error that ends the run: server lost, or signal caught */
+	int fatal; /* error that ends the run, because the server was lost or a signal
+		      was caught */
 	uint64_t files, failed, bytes;
 	struct tool_progress progress;
 };
@@ -111,7 +112,7 @@ struct copy_dir {
 	uint64_t fsid, fileid;
 	struct copy_meta meta;
 	struct nfs_op op;
-	char *text; /* the top directory's path, as typed; for others, the name */
+	char *text; /* top directory: its path as typed; other directories: the name */
 };
 
 enum copy_kind { COPY_FILE, COPY_LINK };
@@ -177,7 +178,8 @@ struct copy_job {
 
 	uint32_t io_bytes;
 	uint64_t at, size;        /* offset for the next slot; size of the file */
-	uint64_t committed, high; /* ends of the stable and the written data */
+	uint64_t committed, high; /* end offsets of the stable data and of the written
+				     data */
 	bool size_known, sparse, pumping, posted, waiting;
 	unsigned busy; /* slots with a call in flight or being filled from a stream */
 	struct copy_slot *held; /* a stream's slots, written but not committed */
@@ -215,8 +217,9 @@ void copy_slot_put(struct copy_slot *);
 
 /* Opens a directory for creating files in it.  Does not need read permission. */
 int copy_dir_open(int at, const char *path, int flags);
-/* Returns a destination directory (@fd is given).  @text is the directory's name as the
- * user gave it, or with @named the name of the only file to be made in it. */
+/* Returns a destination directory (@fd is given).  If @named is false, @text is the
+ * directory's name as the user gave it.  Otherwise @text is the name of the only file
+ * to be made in the directory. */
 struct copy_dir *copy_dir_local(struct copy *, int fd, const char *text, bool named);
 struct copy_dir *copy_dir_remote(struct copy *, struct nfs_client *,
                                  const struct nfs_fh *, const fattr3 *,
@@ -357,8 +360,8 @@ struct copy_place {
 	const struct nfs_fh *fh;
 	int fd;
 };
-/* Returns true if the source directory is the destination directory, too.  May block.
- */
+/* Returns true if the source directory is also the destination directory.  May
+ * block. */
 bool copy_is_self(const struct copy_dir *, const struct copy_place *,
                   const struct copy_meta *);
 

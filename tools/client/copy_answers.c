@@ -127,8 +127,8 @@ static void after_check(struct copy_job *j)
 		copy_job_end(j);
 }
 
-/* Returns true if the job continues despite this error, with the next phase or another
- * one. */
+/* Returns true if the job continues despite this error, in the next phase or in a
+ * different one. */
 static bool forgive_status(struct copy_job *j)
 {
 	int status = j->op.status;
@@ -232,7 +232,8 @@ static void after_removal(struct copy_job *j)
 		copy_phase_in_place(j);
 }
 
-/* While copying, only slots have calls in flight. */
+/* The function that ends each phase after its call has completed.  COPY_COPYING has no
+ * function, since only slots have calls in flight in that phase. */
 static void (*const after[])(struct copy_job *) = {
         [COPY_INSPECTING] = after_inspection,
         [COPY_CREATING] = after_creating,
@@ -257,14 +258,15 @@ void copy_job_on_op(struct nfs_op *op, void *arg)
 
 	if (j->phase == COPY_TRUNCATING && op->status <= 0)
 		j->truncated =
-		        j->in_place; /* even if it is unknown whether the call was executed */
+		        j->in_place; /* a failed call may have been executed, too */
 	if (j->phase == COPY_BACKING && !op->status)
 		j->backed = true;
 	if (op->status && !forgive_status(j))
 		copy_job_fail(j, j->phase == COPY_READLINK ? COPY_SOURCE : COPY_TARGET,
 		              op->status, NULL);
 	if (j->phase == COPY_RENAMING && !op->status)
-		j->status = 0; /* the signal arrived too late to cancel anything */
+		j->status = 0; /* RENAME succeeded despite a signal, so the copy is
+				  complete */
 	if ((j->phase == COPY_CREATING || j->phase == COPY_SYMLINK) && op->status > 0 &&
 	    op->status < NFS_RPC && op->status != (int)NFS3ERR_EXIST)
 		j->made = false; /* the server did not make it */

@@ -27,7 +27,7 @@
 
 #define BLOCK       4096u
 #define GAP         (16 * BLOCK) /* a run of zeros of this length ends a WRITE */
-#define TURNS       64           /* slots filled without a call before other jobs run */
+#define TURNS       64           /* a job fills this many slots, then others run */
 #define MAX_REWINDS 1000
 
 static void write_filled_slot(struct copy_slot *s);
@@ -415,8 +415,8 @@ bool copy_data_pump(struct copy_job *j)
 			break;
 		}
 		if (!s) {
-			/* Completions of calls in flight continue the job; held slots
-			 * need a COMMIT. */
+			/* If calls are in flight, their completions continue the job.
+			 * If slots are held, the job must first send COMMIT. */
 			j->waiting = j->busy == 0 && !j->held;
 			break;
 		}

@@ -2,11 +2,11 @@
 /*
  * The phases of a job, which copies a file or a symbolic link, and the job's clean-up.
  *
- * The usual order: look for an existing file, create a temporary, set its owner, copy,
- * COMMIT, set size and attributes, rename the old file to its backup's name if there is
- * one, rename the temporary.  Instead of a temporary the existing file may be truncated
- * and written (copy_place.c).  In a directory that the run has made there is no
- * existing file.
+ * A job usually looks for an existing file, creates a temporary file, sets its owner,
+ * copies the data, sends COMMIT, and sets size and attributes.  Then it renames the old
+ * file if a backup is wanted, and renames the temporary file.  Some existing files are
+ * truncated and written in place instead (copy_place.c).  In a directory that the run
+ * has made, no file can exist already.
  *
  * A phase without a call (at a local destination) ends at once.  Other phases end in a
  * callback that begins the next phase.  After a failure the job waits for its calls in
@@ -454,7 +454,8 @@ static void rename_temp(struct copy_job *j)
 		copy_call_rename(j, j->temp, j->name);
 }
 
-/* For remote destinations; copy_phase_begin handles phases without an entry. */
+/* The function that begins each phase at a remote destination.  copy_phase_begin itself
+ * handles the phases whose entry is NULL. */
 static void (*const begin_remote[])(struct copy_job *) = {
         [COPY_INSPECTING] = look_in_place,
         [COPY_CREATING] = copy_call_create,

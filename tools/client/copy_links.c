@@ -93,7 +93,7 @@ void copy_link_lost(struct copy_link *k)
 
 /* ---- Making one ------------------------------------------------------------------ */
 
-/* Renames the old file to its backup's name, if there is one. */
+/* If @backup is not empty, renames the old file to that name. */
 static int back_up(const struct copy_dir *dir, const char *name, const char *backup)
 {
 	return *backup ? copy_backup_move(dir, name, backup) : 0;
@@ -120,7 +120,8 @@ static int link_locally(const struct copy_link *k, struct copy_dir *dir,
 		r = -errno;
 		undo_backup(dir, name, backup);
 	}
-	(void)unlinkat(dir->fd, temp, 0); /* left over if both names are one file */
+	(void)unlinkat(dir->fd, temp, 0); /* renameat does nothing if both names are
+					     links to the same file */
 	return r;
 }
 

@@ -45,7 +45,8 @@ static void drop_source(const struct copy_source *src)
 	free(src->target);
 }
 
-/* Reports that another source has been copied to this name. */
+/* If this run has already copied another source to this name, reports that and returns
+ * true. */
 static bool refuse_repeated(struct copy *c, const struct copy_source *src,
                             const struct copy_dir *dir, const char *name)
 {

@@ -24,7 +24,7 @@ struct level {
 	uint64_t fsid, fileid;
 };
 
-/* The path from the top, as text for messages. */
+/* The path from the top of the tree, for messages and loop checks. */
 struct trail {
 	const struct level *above;
 	struct copy *copy;
@@ -218,7 +218,8 @@ static int copy_local_entry(struct trail *t, int at, const char *name,
 		return r;
 	if (fstatat(at, name, &sb, t->copy->follow ? 0 : AT_SYMLINK_NOFOLLOW)) {
 		if (errno != ENOENT ||
-		    t->copy->follow) /* not reported: the file is gone by now */
+		    t->copy->follow) /* not reported: the file has been removed since it
+					was listed */
 			report_local(t, "access", errno);
 	} else if (S_ISDIR(sb.st_mode)) {
 		r = copy_local_subdir(t, at, name, &sb, dir);

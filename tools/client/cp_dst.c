@@ -133,7 +133,8 @@ static int open_dst_parent(struct cp *c, const char *path, const char *text)
 	return r;
 }
 
-/* DST does not exist, or is a symbolic link that leads nowhere. */
+/* Opens a DST that does not exist, or that is a symbolic link which leads nowhere or is
+ * to be replaced. */
 static int open_new_dst(struct cp *c, const char *path)
 {
 	size_t n = strlen(path);
@@ -147,7 +148,8 @@ static int open_new_dst(struct cp *c, const char *path)
 	return r ? report_dst(create, path, r) : 0;
 }
 
-/* DST is a name, or a symbolic link that leads to one. */
+/* Opens the parent of DST, or of the object that DST leads to if DST is a symbolic
+ * link. */
 static int open_named_dst(struct cp *c, const char *path)
 {
 	char real[PATH_MAX];
@@ -182,7 +184,8 @@ static int open_local_dst(struct cp *c, const char *path)
 	if (is_dir)
 		c->dir = copy_dir_local(&c->copy, fd, path, false);
 	else
-		c->stream = fd; /* a device or a pipe: is written to, not replaced */
+		c->stream = fd; /* data are written to a device or pipe; it is not
+				   replaced */
 	return 0;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the tools that take URLs: check the URLs, and open one after the other. */
+/* Functions shared by the tools that take URLs: they check all URLs first, and then
+ * open them one after the other. */
 #include "client/nfs.h"
 
 #include <errno.h>

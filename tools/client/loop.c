@@ -39,7 +39,7 @@ static void catch_signal(int sig)
 	struct sigaction sa = {.sa_handler = on_tool_signal}, old;
 
 	if (!sigaction(sig, NULL, &old) && old.sa_handler == SIG_IGN)
-		return; /* the parent process ignores it, as nohup(1) does */
+		return; /* the parent process ignores the signal, as nohup(1) does */
 	sigemptyset(&sa.sa_mask);
 	sigaction(sig, &sa, NULL);
 }

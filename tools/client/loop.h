@@ -42,7 +42,8 @@ int loop_signal(void);
  * loop_unwatch. */
 void loop_watch(struct loop *, struct loop_watch *);
 void loop_unwatch(struct loop *, struct loop_watch *);
-/* If a signal was caught, ends the process with it.  Otherwise returns @code. */
+/* If a signal was caught, ends the process by raising it again.  Otherwise returns
+ * @code. */
 int loop_exit_code(int code);
 
 #endif

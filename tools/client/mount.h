@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Finds a server's MOUNT service and calls it.  Our server offers MOUNT on the RDMA
- * connection.  Other servers, like Linux, offer it only on TCP, at a port that their
- * rpcbind knows.
+ * connection.  Other servers, such as Linux, offer it only on TCP, at a port that is
+ * registered with their rpcbind.
  *
- *  1. If the URL has ?mountport=N, MOUNT is called over TCP there, and nowhere else.
+ *  1. If the URL has ?mountport=N, MOUNT is called only over TCP at port N.
  *  2. Otherwise it is called over RDMA.
- *  3. If the server has no such program there (PROG_UNAVAIL), its rpcbind (TCP,
+ *  3. If the server does not offer MOUNT over RDMA (PROG_UNAVAIL), its rpcbind (TCP,
  *     port 111) is asked for the port of MOUNT version 3 on TCP.
  *
  * The result is kept for the client's life.

@@ -85,7 +85,8 @@ struct port_question {
 	char host[NI_MAXHOST];
 	const char *netid;
 	uint64_t wait_ns;
-	int fd; /* socket for a struct port_answer; its peer may be closed */
+	int fd; /* socket to which the thread sends a struct port_answer; the tool may
+		   have closed the other end */
 };
 
 struct port_answer {

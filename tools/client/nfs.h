@@ -83,8 +83,8 @@ typedef void nfs_done_fn(struct nfs_op *op, void *arg);
 
 struct nfs_op {
 	struct nfs_client *client;
-	/* The caller sets these before a start that needs them; each start clears them
-	 * afterwards. */
+	/* Optional inputs.  The caller sets them before it starts an operation that
+	 * needs them; each start clears them afterwards. */
 	const void *item; /* WRITE data, SYMLINK path; lent until done */
 	uint32_t item_len;
 	void *into; /* READ data, READLINK path; lent until done */
@@ -94,13 +94,16 @@ struct nfs_op {
 	int status;
 	union nfs_res res;
 	uint32_t got;       /* octets placed in @into */
-	size_t reply_bytes; /* space for results with a list; 0 = NFS3_RESULT_BYTES */
-	/* List of READDIRPLUS or EXPORT; valid in the done callback only. */
+	size_t reply_bytes; /* space for results that contain a list; 0 =
+			       NFS3_RESULT_BYTES */
+	/* The list in the results of READDIRPLUS or EXPORT; valid only in the done
+	 * callback. */
 	const char *rest;
 	size_t rest_len;
 
 	/* private */
-	nfs_done_fn *done; /* nfs_op_run keeps a callback that is set here */
+	nfs_done_fn *done; /* called at the end; a caller of nfs_op_run may set it
+			      first */
 	void *arg;
 	const struct nfs_proc *spec; /* type of the results in res */
 	struct rpcrdma_call *call;
@@ -118,7 +121,8 @@ struct nfs_op {
 
 /* Options of the subcommands that mount. */
 struct nfs_options {
-	uint64_t timeout_ns; /* without an answer while connected; 0 = no limit */
+	uint64_t timeout_ns; /* longest time without an answer while connected; 0 = no
+				limit */
 	uint64_t retry_ns;   /* how long to wait for a lost server; 0 = default */
 	uint32_t sec; /* flavor; SEC_UNSAID = the URL's, or the server's choice */
 };
@@ -144,22 +148,22 @@ struct nfs_options {
 	 TOOL_AT(TOOL_SECONDS, type, member.retry_ns)}
 /* clang-format on */
 
-/* Parses a URL, which must name an export if @export.  Returns 0, or prints a message
- * and returns -EINVAL. */
+/* Parses a URL.  If @export is true, the URL must name an export.  Returns 0, or prints
+ * a message and returns -EINVAL. */
 int nfs_url(const char *text, bool export, struct url *ret);
-/* Checks all @urls (up to NULL) in the same way.  Returns TOOL_OK, or TOOL_USAGE after
- * a message. */
+/* Checks each of @urls as nfs_url does; a NULL ends the array.  Returns TOOL_OK, or
+ * prints a message and returns TOOL_USAGE. */
 int nfs_check_urls(char **urls, bool export);
 
 /* Connects, mounts, and asks for the preferred sizes.  Prints a message on failure.  If
- * the export's name has several components, moves them from the URL's path to its
- * export. */
+ * the export's name has several components, moves these components from the URL's path
+ * to the URL's export. */
 int nfs_open(struct nfs_client *, struct loop *, struct url *,
              const struct nfs_options *);
 /*
- * Opens each of @urls (up to NULL), which must name an export if @export, and calls
- * @each.  Continues after a failure, unless a signal was caught or output cannot be
- * written.  Reports all failures.  Returns the exit code.
+ * Opens each of @urls and calls @each for it; a NULL ends the array.  If @export is
+ * true, each URL must name an export.  Continues after a failure, unless a signal was
+ * caught or output cannot be written.  Reports all failures.  Returns the exit code.
  */
 typedef int nfs_each_fn(struct nfs_client *, const char *text, const struct url *,
                         void *arg);
@@ -253,7 +257,8 @@ struct nfs_dir {
 	struct nfs_fh fh;
 	uint64_t cookie;
 	cookieverf3 verf;
-	char *page; /* entries and eof that are not yet read, from @pos */
+	char *page; /* entries and the eof flag; those from @pos on have not been read
+		       yet */
 	size_t len, pos;
 	bool eof;
 };

@@ -2,8 +2,8 @@
 /*
  * One ONC RPC call over TCP, on its own connection, for a service such as MOUNT that an
  * NFS over RDMA server may offer only on TCP.  The call waits in loop_wait, so that
- * RDMA connections stay alive and signals are handled.  The call ends at its deadline
- * at the latest.  [RFC 5531 §9, §11]
+ * RDMA connections stay alive and signals are handled.  The call ends no later than its
+ * deadline.  [RFC 5531 §9, §11]
  */
 #ifndef RPCRDMA_TOOLS_TCP_H
 #define RPCRDMA_TOOLS_TCP_H
@@ -28,9 +28,9 @@ struct tcp_call {
 	size_t results_len;
 };
 
-/* Returns 0, an rpcrdma_status if the service refused, or a negative errno: -EBADMSG
- * and -EMSGSIZE for a malformed answer, -ECONNRESET if the service closed the
- * connection, -EINTR after a signal. */
+/* Makes the call.  Returns 0, an rpcrdma_status if the service refused, or a negative
+ * errno: -EBADMSG and -EMSGSIZE for a malformed answer, -ECONNRESET if the service
+ * closed the connection, -EINTR after a signal. */
 int tcp_call(struct tcp_call *);
 void tcp_call_fini(struct tcp_call *);
 /* Waits in loop_wait for poll(2) @events on @fd.  Returns 0, -ETIMEDOUT at until_ns, or

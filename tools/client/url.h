@@ -17,7 +17,7 @@ struct url {
 	char port[8];        /* decimal; "20049" unless given */
 	bool has_port;       /* the URL has a port */
 	char *export;        /* "/NAME", or "" without a name; heap */
-	char *path;          /* names below it, with "/" between them; heap */
+	char *path;          /* names below the export, with "/" between them; heap */
 	bool slash;          /* the URL ends with "/", so it must lead to a directory */
 	uint16_t mount_port; /* 0: not given */
 	uint32_t sec;        /* client/sec_option.h; 0: not given */
@@ -36,7 +36,8 @@ int url_rebase(struct url *, const char *export);
 /* Appends @name to the path in the text of a URL, for messages: @name is not escaped.
  * Returns the result on the heap, or NULL if out of memory. */
 char *url_join(const char *url, const char *name);
-/* Parses "HOST:PORT" or "[HOST]:PORT", as ping takes it.  Sets only host and port. */
+/* Parses "HOST:PORT" or "[HOST]:PORT", the form of ping's argument.  Sets only host and
+ * port. */
 int url_parse_host(const char *s, struct url *ret, const char **ret_reason);
 /* Formats "HOST:PORT", with brackets around an IPv6 address. */
 void url_host_text(const struct url *, char *buf, size_t size);
