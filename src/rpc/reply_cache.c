@@ -27,7 +27,7 @@ _Static_assert(sizeof(struct key) == 16 + 8 + 4 * 4 + 8 + 8, "no padding");
 
 struct rr_reply_cache_entry {
 	struct rr_reply_cache_entry *next; /* next in the same bucket */
-	/* in both lists, or in none while the entry is held */
+	/* nodes in the lists of idle entries; not linked while the entry is held */
 	struct rr_list idle, of_tenant;
 	struct rr_list waiters;
 	struct rr_tenant *tenant; /* tenant that is charged for the entry */
@@ -38,7 +38,7 @@ struct rr_reply_cache_entry {
 	size_t bytes;  /* size of the entry, including the body */
 	struct rr_rpc_reply status;
 	unsigned n_results;
-	/* one allocation: the array, followed by its octets */
+	/* the array and the octets that it points to, in a single allocation */
 	struct rr_piece *results;
 };
 
@@ -59,7 +59,7 @@ static size_t pad_of(const struct rpcrdma_piece *p)
 	return p->item ? -p->len & 3 : 0;
 }
 
-/* Adds octets of the arguments to the digest, at most *@left, and subtracts them from
+/* Adds up to *@left octets of the arguments to the digest.  Subtracts their number from
  * *@left. */
 static void add_args(struct rr_siphash *h, const void *base, size_t len, uint64_t *left)
 {
@@ -177,8 +177,8 @@ static struct rr_reply_cache_entry *oldest_idle(const struct rr_reply_cache *d)
 	return n ? rr_container_of(n, struct rr_reply_cache_entry, idle) : NULL;
 }
 
-/* Finds the reply to remove in order to give @t memory, or NULL if there is none.
- * @own: considers only replies to @t's caller. */
+/* Returns the reply to remove in order to give @t memory, or NULL if there is none.  If
+ * @own is true, considers only replies to @t's caller. */
 static struct rr_reply_cache_entry *find_payment(const struct rr_reply_cache *d,
                                                  struct rr_tenant *t, bool own)
 {
@@ -401,8 +401,8 @@ void rr_reply_cache_complete(struct rr_reply_cache *d, struct rr_reply_cache_ent
 	RR_ASSERT(n <= RPCRDMA_MAX_PIECES);
 	pthread_mutex_lock(&d->lock);
 	RR_ASSERT(!e->complete);
-	/* If no repetition waits for a Call that is remembered briefly, its result is
-	 * not stored. */
+	/* For a Call that is remembered only during its execution, the result is stored
+	 * only if a repetition is waiting. */
 	if ((e->brief && e->held == 1) || store_results(d, e, results, n))
 		e->status = *status;
 	else

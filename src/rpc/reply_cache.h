@@ -3,37 +3,39 @@
  * The reply cache: a repeated Call gets the reply of the first one, and is not executed
  * again.  [v2 §4.5.5, §7.5]
  *
- * Two Calls are equal if all of these are: the caller's address without its port (which
- * changes with the connection), XID, program, version, procedure, and the length and a
- * keyed digest of credential and arguments, in whatever pieces they arrived.  The time
- * stamp of an AUTH_SYS credential is left out, because clients may renew it.  For a
- * Call under RPCSEC_GSS, the principal replaces the credential, which differs each
- * time, and the arguments are compared after unwrapping.
+ * Two Calls are equal if they have the same caller's address, XID, program, version,
+ * procedure, credential and arguments.  The port is not compared, because it changes
+ * with the connection.  Credentials and arguments are compared by a keyed digest and
+ * their length.  The pieces in which arguments arrive make no difference.  The time
+ * stamp of an AUTH_SYS credential is ignored, because clients may renew it.  An
+ * RPCSEC_GSS credential differs in each Call, so the principal is compared instead;
+ * the arguments are compared after unwrapping.
  *
  * Normal path: rr_reply_cache_begin returns NEW, the procedure is executed, and
  * rr_reply_cache_complete stores the body of the reply: status and results.  The chunks
  * are not stored, because a repetition may offer other chunks.  A repetition gets the
  * stored reply (DONE), or waits until the first Call is complete (WAIT).
  *
- * A Call may also be remembered only during its execution, by the beginning of its
- * arguments (rr_reply_cache_begin_briefly).  Repetitions wait for its reply, and the
- * entry is removed when the last request has released it.
+ * A Call may also be remembered only during its execution; then only the beginning of
+ * its arguments is compared (rr_reply_cache_begin_briefly).  Repetitions wait for its
+ * reply, and the entry is removed when the last request has released it.
  *
  * An entry is held, and so not removed, while a request refers to it: the request being
  * executed until rr_reply_cache_complete, and repetitions until rr_reply_cache_put or
  * rr_reply_cache_leave.  Replies are kept when their connection ends.
  *
- * Bounds: all memory is counted in octets against one limit.  A caller has at most half
- * of it, and a limited number of entries.  If the limit is reached, replies that are
- * not held are removed: usually the oldest one from the connection with the most
- * memory, of the caller with the most (tenant.h).  So a reply that a client may request
- * again after losing its connection is kept even if other clients flood the cache,
- * including those at the same address.  All replies are removed after some time.  If
- * Calls being executed fill the cache, new ones are REFUSED.  A reply that is too
- * large, or for which there is no memory, is stored as RPCRDMA_SYSTEM_ERR: a repetition
- * fails, but nothing is executed twice.
+ * Bounds: all memory is counted in octets against one limit.  A caller may use at most
+ * half of the limit, and a limited number of entries.  If the limit is reached, the
+ * cache removes replies that are not held.  It usually chooses the caller and then the
+ * connection that use the most memory (tenant.h), and removes the oldest reply there.
+ * So a client that has lost its connection can still get its replies, even if other
+ * clients, including those at the same address, flood the cache.  All replies are
+ * removed after some time.  If Calls being executed fill the cache, new Calls are
+ * REFUSED.  A reply that is too large, or for which there is no memory, is stored as
+ * RPCRDMA_SYSTEM_ERR: a repetition fails, but nothing is executed twice.
  *
- * Threads: any; there is one lock.  The cache uses no clock, random numbers or I/O.
+ * Threads: all functions may be called in any thread; the cache has one lock.  The
+ * cache uses no clock, random numbers or I/O.
  */
 #ifndef RR_RPC_REPLY_CACHE_H
 #define RR_RPC_REPLY_CACHE_H
@@ -47,10 +49,9 @@
 enum { RR_REPLY_CACHE_DEFAULT_BYTES = 8 << 20, RR_REPLY_CACHE_MIN_BYTES = 64 << 10 };
 
 struct rr_reply_cache_options {
-	/* limit; 0 = no cache, every Call is NEW; otherwise at least
-	 * RR_REPLY_CACHE_MIN_BYTES */
+	/* size limit, at least RR_REPLY_CACHE_MIN_BYTES; 0 = every Call is NEW */
 	size_t bytes;
-	unsigned max_per_caller; /* limit of a caller's entries; 0 = 8192 */
+	unsigned max_per_caller; /* limit on the entries of a caller; 0 = 8192 */
 	/* how long to keep a reply that is not requested; 0 = 5 minutes */
 	rr_time max_age_ns;
 	uint64_t key[2]; /* key of the digest; unknown to callers */
@@ -107,9 +108,9 @@ uint64_t rr_reply_cache_connection(struct rr_reply_cache *);
 
 /*
  * Looks up a received Call.  @w is lent until its function is called or
- * rr_reply_cache_leave returns; the other parameters are borrowed.  @ret_entry becomes
- * NULL if there is nothing to release: with REFUSED, or with NEW if there is no cache;
- * rr_reply_cache_complete accepts NULL.
+ * rr_reply_cache_leave returns; the other parameters are borrowed.  If the verdict is
+ * REFUSED, or if it is NEW because there is no cache, sets @ret_entry to NULL.  The
+ * caller may pass that NULL to rr_reply_cache_complete.
  */
 typedef enum rr_reply_cache_verdict
 rr_reply_cache_begin_fn(struct rr_reply_cache *, const struct rr_reply_cache_from *from,
@@ -117,15 +118,15 @@ rr_reply_cache_begin_fn(struct rr_reply_cache *, const struct rr_reply_cache_fro
                         unsigned n_args, struct rr_reply_cache_waiter *w, rr_time now,
                         struct rr_reply_cache_entry **ret_entry);
 rr_reply_cache_begin_fn rr_reply_cache_begin;
-/* Does the same for a Call that is remembered only during its execution. */
+/* Like rr_reply_cache_begin, but the Call is remembered only during its execution. */
 rr_reply_cache_begin_fn rr_reply_cache_begin_briefly;
 /* Stores the result of the request that was executed, and releases its entry. */
 void rr_reply_cache_complete(struct rr_reply_cache *, struct rr_reply_cache_entry *,
                              const struct rr_rpc_reply *,
                              const struct rr_piece *results, unsigned n, rr_time now);
-/* Returns the stored results: the number of pieces, at most RPCRDMA_MAX_PIECES.  The
- * pieces are lent until rr_reply_cache_put.  Sets @ret to the stored status and to the
- * XID, which is the same in equal Calls. */
+/* Sets @ret_results to the stored results, lent until rr_reply_cache_put.  Returns the
+ * number of pieces, at most RPCRDMA_MAX_PIECES.  Sets @ret to the stored status and to
+ * the XID, which is the same in equal Calls. */
 unsigned rr_reply_cache_reply(const struct rr_reply_cache_entry *,
                               struct rr_rpc_reply *ret, struct rr_piece *ret_results);
 void rr_reply_cache_put(struct rr_reply_cache *, struct rr_reply_cache_entry *,

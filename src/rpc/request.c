@@ -10,9 +10,10 @@ enum { ALLOC_HEAD = 64, ALLOC_APART = 4096 };
 
 struct rr_request_alloc {
 	struct rr_request_alloc *next;
-	/* size of the block, including this header unless @apart is set */
+	/* size of the allocated memory; includes this header if @apart is NULL */
 	size_t bytes;
-	/* separate memory, used if a header would double the allocated size; or NULL */
+	/* the memory, if allocated separately because a header in the same block would
+	 * double the block's size; otherwise NULL */
 	void *apart;
 	bool pooled;
 };

@@ -45,7 +45,7 @@ struct rpcrdma_request {
 	bool placed;
 	bool waits;             /* waits for memory */
 	bool begun;             /* passed on for execution */
-	bool answered, waiting; /* @waiting: for the first of equal Calls to complete */
+	bool answered, waiting; /* @waiting: until an earlier, equal Call is complete */
 	/* the handler's result must be stored in the reply cache */
 	bool executing;
 	bool replayed;   /* answered without executing the handler */

@@ -18,8 +18,8 @@ static uint64_t pulled_bytes(const struct rpcrdma_request *q)
 	return r->call_bytes + items + tails;
 }
 
-/* Returns the octets to reserve for results.  Chunks are counted only up to our limits,
- * because a client may offer chunks larger than any result. */
+/* Returns the number of octets to reserve for results.  Chunks are counted only up to
+ * our limits, because a client may offer chunks larger than any result. */
 static uint64_t result_bytes(const struct rpcrdma_request *q)
 {
 	const struct rr_dispatch *s = q->dispatch;
@@ -37,8 +37,9 @@ static uint64_t result_bytes(const struct rpcrdma_request *q)
 
 /* -- Calls in parts -------------------------------------------------------- */
 
-/* Returns the octets to reserve for a Call in parts: the longest message allowed, and
- * an inline reply.  Octets that the parts do not need are used for chunks. */
+/* Returns the number of octets to reserve for a Call in parts.  They are enough for the
+ * longest message allowed and an inline reply.  Octets that the parts do not need are
+ * used for chunks. */
 static uint64_t sequence_bytes(const struct rr_dispatch *s)
 {
 	uint64_t n = s->max_message_bytes + (uint64_t)REQUEST_BYTES + s->inline_bytes;
@@ -46,7 +47,8 @@ static uint64_t sequence_bytes(const struct rr_dispatch *s)
 	return RR_MIN(n, RR_MIN(s->holder.limit, s->holder.budget->limit / 2));
 }
 
-/* Records that the reserved memory is waiting for the peer to send the other parts. */
+/* Counts the reserved memory among the octets that wait for the peer, which must now
+ * send the other parts.  Returns the number of octets. */
 static uint64_t sequence_begins(struct rr_dispatch *s)
 {
 	s->peer_bytes += s->sequence.bytes;
@@ -130,9 +132,9 @@ static void refuse_for_memory(struct rpcrdma_request *q)
 	rr_conn_refuse(l->conn, q->r, &e, l->engine->now);
 }
 
-/* Adjusts a reservation that was made with the first part of a Call.  The request must
- * not wait: excess memory is released, and missing memory is reserved at once or the
- * request is refused. */
+/* Adjusts a reservation that was made with the first part of a Call.  Releases excess
+ * memory.  If memory is missing, reserves it at once or refuses the request, because
+ * the request must not wait. */
 static void adjust_reserved(struct rpcrdma_request *q, uint64_t wanted)
 {
 	struct rr_holder *h = &q->dispatch->holder;

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory that a request reserves, within its connection's limit and the process's
- * budget (budget.h): all the memory that the request can need, in one step, before
- * anything large is pulled.
+ * Reserves memory for requests, within the connection's limit and the process's budget
+ * (budget.h).  A request reserves all the memory that it can need in one step, before
+ * it pulls any large data.
  *
  * Normal path: at ADMIT, rr_reserve claims memory for the Read chunks, for a Special
- * Call and for the results: the lengths of the Write chunks and the Reply chunk, or of
- * one inline message.  The request stays in ADMIT until the claim is granted.  The
- * handler's results are allocated from the memory reserved for them.  The unused part
- * is released with the reply, and everything else when the request ends.  Items for
- * which the program provides memory (place.h) need no reservation.
+ * Call and for the results.  The memory for results is the length of the Write chunks,
+ * plus the length of the Reply chunk or, without a Reply chunk, of an inline message.
+ * The request stays in ADMIT until the claim is granted.  The handler's results are
+ * allocated from the memory reserved for them.  The unused part is released with the
+ * reply, and the rest when the request ends.  Items for which the program provides
+ * memory (place.h) need no reservation.
  *
  * A Call in parts makes its claim with the first part, when its length and its chunks
  * are not yet known.  It reserves enough for the longest message allowed and an inline
  * reply, but no more than the limit of a claim.  At ADMIT the reservation is reduced to
- * the memory needed.  If the chunks need more, it is reserved at once or the request is
- * refused, because a request that holds memory must not wait.
+ * the memory needed.  If the chunks need more memory, the request reserves it at once
+ * or is refused, because a request that has memory must not wait.
  *
  * Not counted: the Receive buffers of waiting Calls, 10 KiB each.  A connection has at
  * most max_requests of these.
@@ -26,7 +27,7 @@
 #include "rpc/request.h"
 
 /* Claims the memory for a request.  Calls @ready, at once or later in the engine's
- * thread, unless the request is refused.  The caller touches the link. */
+ * thread, unless the request is refused.  The caller must touch the link. */
 void rr_reserve(struct rpcrdma_request *, void (*ready)(struct rpcrdma_request *));
 /* Withdraws a waiting claim.  Returns false if there was none. */
 bool rr_reserve_leave(struct rpcrdma_request *);
@@ -37,20 +38,21 @@ bool rr_reserve_take(struct rpcrdma_request *, size_t bytes) RR_MUST_CHECK;
 /* Counts @bytes of results that are already in memory.  Cannot fail, so the limits may
  * be exceeded. */
 void rr_reserve_charge(struct rpcrdma_request *, size_t bytes);
-/* Records whether the request is waiting for the peer, either to send the data being
- * pulled or to receive the Reply. */
+/* Records whether the request is waiting for the peer, which must either send the data
+ * being pulled or receive the Reply. */
 void rr_reserve_peer(struct rpcrdma_request *, bool moves);
 /* Releases the memory for results that an answered request did not use. */
 void rr_reserve_answered(struct rpcrdma_request *);
 void rr_reserve_end(struct rpcrdma_request *);
 
-/* Return the octets to reserve for a connection itself: when it is accepted, and in
- * addition when the first message has arrived. */
+/* Return the number of octets to reserve for a connection's own buffers: the first
+ * function when the connection is accepted, the second (in addition) when its first
+ * message has arrived. */
 uint64_t rr_reserve_price(const struct rr_link_config *);
 uint64_t rr_reserve_price_heard(const struct rr_link_config *);
 
-/* Operations by which links reserve memory for Calls in parts.  A link's dispatch may
- * be NULL. */
+/* The functions with which a link reserves memory for Calls in parts.  If the link's
+ * dispatch is NULL, they grant all memory. */
 extern const struct rr_room rr_reserve_room;
 /* Records that all parts of a Call have arrived, so that its @bytes now belong to a
  * request. */

@@ -6,10 +6,10 @@
  * session.  Its calls are handled like a client's (calls.c).  The session is kept open
  * while such an object uses it.
  *
- * Failure: a server does not connect to clients.  When the session has ended, its calls
- * return to the object and wait.  Only the upper layer can identify a client.  It names
- * another request from the same client, and the calls are sent on that request's
- * connection under their old XIDs.  A call that has waited for retry_ns ends with
+ * Failure: a server does not connect to clients.  When the session has ended, the
+ * object's outstanding calls wait.  Only the upper layer can identify a client.  It
+ * names another request from the same client, and the calls are sent on that request's
+ * connection with their old XIDs.  A call that has waited for retry_ns ends with
  * -EHOSTUNREACH [v2 §4.5.5].
  *
  * Calls outstanding on an old connection are not moved while that connection exists: if

@@ -18,10 +18,10 @@ struct rr_service_entry {
 	struct rpcrdma_place_options place;
 };
 
-/* A single handler for all programs, which must itself check that a program exists.  It
- * replies with rr_request_reply_passthrough.  Data that other services receive as items
- * are part of these Calls' messages, so a Special Call may be as long as the limit on
- * memory for one peer. */
+/* A single handler for all programs, which must itself check that a program exists.
+ * The handler replies with rr_request_reply_passthrough.  Clients may send all data
+ * in the message, even data that other services receive as items.  So a Special Call
+ * may be as long as the limit on memory for one peer. */
 struct rr_service_passthrough {
 	/* Returns a procedure's binding; only its limits are used.  Never returns
 	 * NULL. */
@@ -42,14 +42,14 @@ struct rpcrdma_service {
 	struct rr_acceptor *acceptor; /* for RPCSEC_GSS; NULL = not supported */
 };
 
-/* Finds the entry for a program and version.  Returns NULL if there is none; then
- * @ret_low and @ret_high are the range of the program's versions, or @ret_low >
- * @ret_high if the program does not exist. */
+/* Finds the entry for a program and version.  If there is none, returns NULL and sets
+ * @ret_low and @ret_high to the range of the program's versions.  If the program does
+ * not exist, sets @ret_low to a larger number than @ret_high. */
 const struct rr_service_entry *rr_service_find(const struct rpcrdma_service *,
                                                uint32_t program, uint32_t version,
                                                uint32_t *ret_low, uint32_t *ret_high);
-/* Finds the entry for a Call.  Returns NULL if there is none, and the reason in @ret's
- * status. */
+/* Finds the entry for a Call.  If there is none, returns NULL and sets @ret's status to
+ * the reason. */
 const struct rr_service_entry *rr_service_for(const struct rpcrdma_service *,
                                               const struct rr_rpc_call *,
                                               struct rr_rpc_reply *ret);
@@ -61,8 +61,7 @@ void rr_service_count(const struct rr_service_entry *, uint32_t procedure, bool 
                       uint64_t args_bytes, uint64_t results_bytes);
 
 struct rr_rpcbind;
-/* Register and unregister a service, which is reached at @addr, with the given
- * rpcbind. */
+/* Register and unregister the programs of a service at @addr with the given rpcbind. */
 int rr_service_register(const struct rpcrdma_service *, const struct rr_rpcbind *,
                         const struct sockaddr *addr) RR_MUST_CHECK;
 int rr_service_unregister(const struct rpcrdma_service *, const struct rr_rpcbind *,

@@ -71,8 +71,8 @@ static void session_request(struct rr_link *l, struct rr_request *r)
 	rr_dispatch_begin(l, r);
 }
 
-/* Called when the connection was used.  Makes the session the newest one of its
- * kind. */
+/* Called when the connection was used.  Makes the session the last one of its kind to
+ * be closed for lack of room. */
 static void session_touched(struct rr_dispatch *dispatch)
 {
 	struct rr_session *s = rr_container_of(dispatch, struct rr_session, dispatch);
@@ -109,8 +109,8 @@ static void session_call_done(struct rr_link *l, struct rr_call *m)
 	close_if_settled(s);
 }
 
-/* Hands the outstanding reverse-direction calls back to the connection objects that
- * made them.  A handler that has not replied may be waiting for such a call. */
+/* Returns outstanding reverse-direction calls to the connection objects that made them.
+ * A handler that has not replied may be waiting for such a call. */
 static void session_lost(struct rr_link *l)
 {
 	rr_reverse_lost(l->owner, rr_link_error(l), l->why);
@@ -164,9 +164,9 @@ static void check_idle(struct rr_timer *t)
 	struct rpcrdma_listener *l = s->listener;
 	rr_time until = rr_after(s->dispatch.active, idle_limit(s));
 
-	/* An object for calls in the reverse direction keeps the session open
-	 * [v2 §4.5.5].  So does an outstanding call, even if its object now uses
-	 * another session. */
+	/* The session is kept open for an object for calls in the reverse direction
+	 * [v2 §4.5.5].  It is also kept open for an outstanding call whose object now
+	 * uses another session. */
 	if (!rr_session_is_busy(s) && rr_list_empty(&s->reverses) &&
 	    l->engine->now >= until) {
 		rr_link_close(s->link, -ETIMEDOUT);
@@ -195,8 +195,8 @@ static bool session_may_go(const struct rr_guest *g)
 	return !info.calls;
 }
 
-/* Returns true if the peer does not receive the replies, while no handler has a
- * request. */
+/* Returns true if the session is busy only because the peer does not receive its
+ * replies: no handler is executing a request. */
 static bool session_is_stuck(const struct rr_guest *g)
 {
 	const struct rr_session *s = session_of_guest(g);
@@ -206,12 +206,12 @@ static bool session_is_stuck(const struct rr_guest *g)
 }
 
 /*
- * Finds a session to close: the oldest one that never became ready, otherwise the one
- * that has been idle longest, otherwise one that is stuck.  A session that has just
- * begun is spared if some address has more idle sessions than any address has new ones.
- * Otherwise clients that become ready quickly, and connect again and again, would
- * displace all clients that need longer.  If @from is not NULL, considers only sessions
- * from this address.
+ * Finds a session to close.  Prefers the oldest session that never became ready, then
+ * the session that has been idle longest, then a session that is stuck.  But if some
+ * address has more idle sessions than any address has new ones, an idle session is
+ * preferred to a session that has just begun.  Without this exception, clients that
+ * become ready quickly, and connect again and again, would displace all clients that
+ * need longer.  If @from is not NULL, considers only sessions from this address.
  */
 static struct rr_session *find_victim(const struct rpcrdma_listener *l,
                                       const struct sockaddr_storage *from)
@@ -248,8 +248,8 @@ static bool evict_session(struct rpcrdma_listener *l, struct rr_session *s)
 	return true;
 }
 
-/* Closes other sessions if there are too many for one more from @peer.  Returns false
- * if there are still too many. */
+/* Makes room for a new session from @peer, closing other sessions if the limits require
+ * it.  Returns false if that is not possible. */
 static bool make_session_room(struct rpcrdma_listener *l,
                               const struct sockaddr_storage *peer)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Suspected calls: those that may have caused the loss of connections.  [v2 §7.3]
+ * Finds calls that may have caused the loss of connections.        [v2 §7.3]
  *
  * A call whose connection was lost is sent again.  If the call itself caused the loss,
  * it would end every later connection too, along with all other calls.  So each call
@@ -22,7 +22,8 @@ enum { RR_LOSSES_SUSPECT = 2, RR_LOSSES_LONE = 2, RR_LOSSES_MAX = 8 };
 #define RR_LOSSES_LONE_NS RR_SEC(2)
 
 struct rr_losses {
-	/* @all: connections lost; @lone: those that the call had to itself */
+	/* @all: connections lost; @lone: lost connections that carried only this call
+	 */
 	unsigned all, lone;
 };
 

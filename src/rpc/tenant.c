@@ -28,8 +28,8 @@ static void init_ranks(struct rr_ranks *r)
 		rr_list_init(&r->rank[i]);
 }
 
-/* Changes the idle octets of a share.  If they decrease, the share becomes the last one
- * in its rank to lose entries. */
+/* Sets the number of idle octets in a share.  If the number decreases, moves the share
+ * to the end of its rank's list, so that the rank's other shares lose entries first. */
 static void set_share_idle(struct rr_ranks *r, struct rr_share *s, size_t idle)
 {
 	unsigned from = rank_of(s->idle), to = rank_of(idle);

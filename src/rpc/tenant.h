@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Accounts of the memory in a store that peers fill (the reply cache), and the choice
- * of the entries to remove when the store is full.
+ * Counts the memory that each peer uses in a store (the reply cache), and chooses the
+ * entries to remove when the store is full.
  *
  * A tenant is a connection with entries in the store.  A caller is an IP address with
  * all its connections, including those that have ended but still have entries.  A
@@ -9,12 +9,16 @@
  * removed; all others are busy.
  *
  * If a tenant needs memory and the store is full, some other entry must be removed.
- * The tenant that loses the entry is called the payer: of the caller with the most idle
- * octets, the tenant with the most.  So a peer that fills the store displaces only its
- * own entries, until its share is as small as those of other callers and of other
- * connections from its address.  But if the requesting tenant's caller has the larger
- * share, that caller pays; and within that caller, so does the requesting tenant if its
- * share is the largest.  So busy octets cannot displace entries of others.
+ * The tenant that loses the entry is called the payer.  It is chosen in two steps:
+ *
+ *   1. The caller with the most idle octets; but if the requesting tenant's caller has
+ *      a larger share, the requesting tenant's caller.
+ *   2. That caller's tenant with the most idle octets; but if the requesting tenant
+ *      belongs to that caller and has a larger share, the requesting tenant.
+ *
+ * So a peer that fills the store displaces only its own entries, until its share is as
+ * small as the shares of other callers and of other connections from its address.  A
+ * peer with many busy octets cannot displace the entries of others either.
  *
  * Shares are compared by powers of two, up to 8 MiB; tenants with the same power pay in
  * turn.  So all operations take constant time.
@@ -40,8 +44,8 @@ void rr_caller_addr(const struct sockaddr_storage *, struct rr_caller_addr *ret)
 
 enum { RR_RANKS = 16 };
 
-/* Lists of shares, one list for each power of two of a share's idle octets.  A share
- * without idle octets is on no list. */
+/* Lists of shares, grouped by the number of idle octets in the share, rounded down to a
+ * power of two.  A share without idle octets is on no list. */
 struct rr_ranks {
 	uint32_t used;                 /* bit i: rank[i] is not empty */
 	struct rr_list rank[RR_RANKS]; /* the share to lose entries next is first */
@@ -66,7 +70,7 @@ struct rr_tenant {
 	struct rr_caller *caller;
 	uint64_t connection;
 	struct rr_share share;
-	/* entries that may be removed, oldest first; kept by the user of this table */
+	/* entries that may be removed, oldest first; maintained by the reply cache */
 	struct rr_list idle;
 	unsigned entries;
 };
@@ -90,8 +94,8 @@ void rr_tenants_fini(struct rr_tenants *);
  * no memory. */
 struct rr_tenant *rr_tenant_get(struct rr_tenants *, const struct rr_caller_addr *,
                                 uint64_t connection);
-/* Counts one entry less.  Frees the tenant if it has no entries left; it must then have
- * no octets. */
+/* Subtracts one from the tenant's number of entries.  If none is left, frees the
+ * tenant, whose share must then be empty. */
 void rr_tenant_put(struct rr_tenants *, struct rr_tenant *);
 
 /* Add octets to the tenant's share, or subtract them. */
@@ -101,8 +105,8 @@ void rr_tenant_discharge(struct rr_tenants *, struct rr_tenant *, size_t bytes);
 void rr_tenant_idle(struct rr_tenants *, struct rr_tenant *, size_t bytes);
 void rr_tenant_busy(struct rr_tenants *, struct rr_tenant *, size_t bytes);
 
-/* Returns the tenant whose idle octets are to be removed to give @t memory, or NULL if
- * there is none.  @own: considers only tenants of @t's caller. */
+/* Returns the tenant that must lose an entry to give @t memory, or NULL if there is
+ * none.  If @own is true, considers only tenants of @t's caller. */
 struct rr_tenant *rr_tenants_payer(const struct rr_tenants *, struct rr_tenant *t,
                                    bool own);
 

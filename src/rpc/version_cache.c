@@ -92,8 +92,9 @@ unsigned rr_version_cache_ask(const struct rr_version_cache *v,
 	return n && n->no_two && (wanted & RR_CONN_V1) ? (unsigned)RR_CONN_V1 : wanted;
 }
 
-/* Records that the server lacks version 2.  [V7] requires this when the connection is
- * then lost; it is equally true when the connection continues in version 1. */
+/* Records that the server lacks version 2.  [V7] requires this only if the connection
+ * is then lost, but the server also lacks version 2 if the connection continues in
+ * version 1. */
 static void remember_refusal(struct rr_version_cache *v, const struct sockaddr *sa,
                              rr_time now, rr_time keep_ns)
 {

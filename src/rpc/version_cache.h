@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Chooses the RPC-over-RDMA version with which a connection begins, by what an engine
- * remembers about servers, and learns from the end of a connection.  This module uses
- * no I/O, no clock, and no memory except the table.  [v2 §4.2.3, V5, V7]
+ * Remembers which servers lack version 2 of RPC-over-RDMA, and chooses the version with
+ * which a connection begins.  Each engine has one such table, which is updated when a
+ * connection becomes ready or ends.  This module uses no I/O, no clock, and no memory
+ * except the table.  [v2 §4.2.3, V5, V7]
  *
  * Normal path: call rr_version_cache_ask before each attempt to connect,
  * rr_version_cache_ready when calls can be sent, and rr_version_cache_learn when the
@@ -56,12 +57,12 @@ struct rr_version_end {
 	bool ready;    /* calls could be sent */
 	bool answered; /* the peer answered, as in struct rr_conn_info */
 	uint32_t version;
-	bool had_two; /* an earlier connection of the same user used version 2 */
+	bool had_two; /* an earlier connection of the same client used version 2 */
 	int error;
 };
 
 enum rr_version_next {
-	RR_VERSION_USUAL,   /* not related to versions: reconnect as after any loss */
+	RR_VERSION_USUAL,   /* no version problem: reconnect as after any loss */
 	RR_VERSION_AGAIN,   /* another attempt continues the negotiation */
 	RR_VERSION_REFUSED, /* the server supports none of the allowed versions */
 	/* The server does not answer in version 2, and version 1 is not allowed. */
