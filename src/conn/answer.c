@@ -5,19 +5,20 @@
  * A Reply is accepted only if it contains an RPC Reply with the same XID and returns
  * exactly the chunks that its Call provided.  The chunks must be filled from the front,
  * and the RPC Reply must be in the place that its format requires [K6 to K8, K15].  A
- * Simple Reply stays in its Receive buffer; a continued one is reassembled.  A Special
- * Reply is in the Reply chunk, and is read only after the peer can no longer access
- * that chunk [v2 §11.1.3].
+ * Simple Reply stays in its Receive buffer; a continued Reply is reassembled.  A
+ * Special Reply is in the Reply chunk, and is read only after the peer can no longer
+ * access that chunk [v2 §11.1.3].
  *
- * A faulty Reply ends its call with a local error, and no message is sent [E2].  But if
- * its Send invalidated a handle that the call did not offer, the connection ends [K17].
+ * A faulty Reply ends its call with a local error; nothing is sent to the peer [E2].
+ * But if the Reply's Send invalidated a handle that the call did not offer, the
+ * connection is closed [K17].
  */
 #include "conn/core.h"
 
 /* -- returned chunks ------------------------------------------------------- */
 
-/* Returns true if the returned chunk @r has the same segments as @k, no segment is
- * longer, and the segments are filled from the front. */
+/* Returns true if the returned chunk @r has the same segments as @k, none of them
+ * longer than in @k, and the segments are filled from the front. */
 static bool match_chunk(const struct rr_lists *ours, const struct rr_chunk *k,
                         const struct rr_lists *theirs, const struct rr_chunk *r)
 {
@@ -157,8 +158,8 @@ static void finish_reply(struct rr_conn *c, struct rr_call_state *s, struct rr_m
 	rr_call_end(c, s, status);
 }
 
-/* Returns the maximum length of a continued Reply: the length that the call expects or
- * the configured limit, whichever is larger. [M7] */
+/* Returns the maximum length of a continued Reply: the larger of the length that the
+ * call expects and the configured limit. [M7] */
 static size_t max_reply_bytes(const struct rr_conn *c, const struct rr_call_state *s)
 {
 	return RR_MAX((size_t)c->cfg.max_message_bytes, s->reply_bound);

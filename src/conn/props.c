@@ -2,16 +2,16 @@
 /*
  * The exchange of transport properties.                   [v2 §5, §6.3.4, V1]
  *
- * Each peer's first message is RDMA2_CONNPROP: the client sends its own on opening, the
- * server after it has received the client's.  Our first one carries the numeric
- * properties, and the extension properties that fit.  The others follow in further sets
- * (TPMORE).  A property that is too long for any message is sent in parts (MORE) [P2,
- * P3].  Only errors and grants may be sent between these messages, so few credits are
- * enough.  The steps of host authentication (auth.c) come last.  We accept all these
- * forms from the peer.
+ * Each end's first message is RDMA2_CONNPROP.  The client sends it when the connection
+ * opens, and the server sends it after it has received the client's.  Our first message
+ * carries the numeric properties, and the extension properties that fit.  The other
+ * properties follow in further sets (TPMORE).  A property that is too long for any
+ * message is sent in parts (MORE) [P2, P3].  The steps of host authentication (auth.c)
+ * come last.  Between these messages only errors and grants may be sent, so a few
+ * credits are enough.  We accept all these forms from the peer.
  *
- * Values are collected until both final messages have been transferred.  They then take
- * effect at once and RPC traffic begins [P18].
+ * Values are collected until both ends have sent their final message.  The values then
+ * take effect at once, and RPC traffic begins [P18].
  *
  * A message with one bad value is refused entirely, but still counts towards the end of
  * the exchange [P4].  Unknown properties are skipped.  The connection ends if the peer
@@ -108,7 +108,7 @@ static void finish_exchange(struct rr_conn *c)
 	rr_features_agree(c);
 	rr_ext_defaults(c);
 	if (c->state != RR_CONN_PROPS)
-		return; /* failed: no memory to report a default value */
+		return; /* the connection failed for lack of memory */
 	rr_conn_trace(c, RR_TRACE_PROPS_DONE, 0, p->send_inline, p->recv_inline,
 	              p->max_segments);
 	rr_conn_move(c, RR_CONN_EV_AGREE, RR_CONN_READY);
@@ -146,7 +146,7 @@ bool rr_props_rejected(struct rr_conn *c, uint32_t xid)
 
 /* -- sending --------------------------------------------------------------- */
 
-/* Returns the index of the first extension property, from @i on, that has a value to
+/* Returns the index, @i or greater, of the first extension property that has a value to
  * send. */
 static unsigned ext_next(const struct rr_conn *c, unsigned i)
 {
@@ -222,7 +222,7 @@ static void put_ext_props(struct rr_conn *c, struct rr_writer *w, uint32_t xid,
 	}
 }
 
-/* Reports our encoded properties from @set to @end to host authentication. */
+/* Passes our encoded properties from @set to @end to host authentication. */
 static void report_set(struct rr_conn *c, const uint8_t *set, const uint8_t *end)
 {
 	struct rr_cursor cur = rr_cursor_over(set, (size_t)(end - set));
@@ -241,7 +241,7 @@ static void report_set(struct rr_conn *c, const uint8_t *set, const uint8_t *end
 	}
 }
 
-/* Returns true if the message being built is our final one. */
+/* Returns true if the message being built is our final RDMA2_CONNPROP. */
 static bool is_final_set(const struct rr_conn *c)
 {
 	return !ext_more(c) && rr_auth_settled(c);
@@ -252,8 +252,8 @@ static void fail_no_memory(struct rr_conn *c)
 	rr_conn_fail(c, -ENOMEM);
 }
 
-/* Sends a set of complete properties: the numeric ones if this is the first set, and
- * extension properties that fit. */
+/* Sends a set of complete properties: the numeric properties if this is the first set,
+ * and the extension properties that fit. */
 static void send_prop_set(struct rr_conn *c)
 {
 	struct rr_props *p = &c->props;
@@ -263,7 +263,7 @@ static void send_prop_set(struct rr_conn *c)
 	        .htype = RDMA2_CONNPROP,
 	};
 	uint32_t count = 0;
-	/* Usually the set contains only the numeric properties. */
+	/* Without extension properties the set is short. */
 	size_t limit =
 	        ext_more(c) ? props_message_limit(c) : (size_t)RR_WIRE_FIRST_MESSAGE;
 	struct rr_writer w;
@@ -463,8 +463,8 @@ static void take_other_props(struct rr_conn *c, struct rr_cursor cur, uint32_t c
 		if (p.len) {
 			c->props.ext_seen |= 1u << i;
 			rr_ext_report(c, (unsigned)i, RR_EXT_PROPERTY, p.data, p.len);
-		} else { /* no data: the default is reported at the end of the
-		          * exchange */
+		} else { /* no data: the default value is reported when the exchange
+		          * ends */
 			c->props.ext_seen &= ~(1u << i);
 		}
 	}

@@ -19,11 +19,13 @@ struct rr_props {
 	                               * properties, by index */
 	uint32_t ext_seen; /* bitmap of the extension properties, by index, for which
 	                    * the peer has sent a value */
-	/* The property being sent in parts, encoded as a set of one. [P2, P3] */
+	/* The property that is being sent in parts, encoded as a set with one property.
+	 * [P2, P3] */
 	const uint8_t *part_data;
-	uint8_t part_head[12];    /* encoded start of the set: count, property id,
+	uint8_t part_head[12];    /* start of the encoded set: count, property id,
 	                           * length */
-	size_t part_len, part_at; /* octets of the encoded set; octets already sent */
+	size_t part_len, part_at; /* length of the encoded set in octets; octets already
+	                           * sent */
 	uint32_t part_id, part_xid, part_flags;
 	uint32_t xid; /* XID of our first RDMA2_CONNPROP; 0 = not sent yet */
 	/* Our properties 1 and 2 as the peer knows them: the values we sent, or the
@@ -40,27 +42,27 @@ struct rr_props {
 };
 
 void rr_props_init(struct rr_conn *);
-/* Starts the time limit of the exchange. [P17] */
+/* Sets the deadline for the end of the exchange. [P17] */
 void rr_props_begin(struct rr_conn *);
 /* Allows our RDMA2_CONNPROPs to be sent from now on. */
 void rr_props_allow(struct rr_conn *);
 /* Returns true if one of our RDMA2_CONNPROPs is ready to be sent. */
 bool rr_props_pending(const struct rr_conn *);
-/* Returns true if the next message must be an RDMA2_CONNPROP: our first RDMA2_CONNPROP,
- * or the next part of a property. */
+/* Returns true if the next message must be our first RDMA2_CONNPROP or the next part of
+ * a property. */
 bool rr_props_come_first(const struct rr_conn *);
-/* Sends our next RDMA2_CONNPROP.  The caller has checked that there is a credit. */
+/* Sends our next RDMA2_CONNPROP.  A credit must be available. */
 void rr_props_send(struct rr_conn *);
-/* Processes the complete body of an RDMA2_CONNPROP.  Returns 0, or the rdma_err code to
- * answer with. */
+/* Processes the complete body of an RDMA2_CONNPROP.  Returns 0, or the rdma_err code
+ * with which to answer. */
 uint32_t rr_props_received(struct rr_conn *, const uint8_t *body, size_t len,
                            bool tpmore);
 /* Processes an RDMA2_ERROR about @xid.  Returns false if @xid is not one of our
  * RDMA2_CONNPROPs. [P4] */
 bool rr_props_rejected(struct rr_conn *, uint32_t xid);
-/* Returns the smallest inline threshold towards the peer that can apply when a message
- * planned now is sent: until the exchange ends, the threshold may still be lowered.
- * [P8] */
+/* Returns the inline threshold that a message planned now can rely on when it is sent.
+ * Until the exchange ends this is the minimum threshold, because the threshold may
+ * still be lowered. [P8] */
 size_t rr_props_least_inline(const struct rr_conn *);
 
 #endif

@@ -12,10 +12,11 @@
  * in rr_call.recovery -> CALL_DONE -> the user calls rr_call_recover, which stores
  * limits in the call -> call_plan.c applies them when the user queues the call again.
  *
- * An error is final if the call already conforms to it, or if it is the call's second
- * error.  So a peer cannot cause a call to be sent again and again.
+ * An error is final if the call already meets the limit in the error, or if the call
+ * has already been sent a second time.  So a peer cannot make us send a call again and
+ * again.
  *
- * Version 1 has a single error, ERR_CHUNK, for all these cases and for malformed
+ * Version 1 has a single error, ERR_CHUNK, for all five errors and for malformed
  * headers (which we do not send).  ERR_CHUNK may be sent before or after execution, and
  * carries no length.  So a call that may be executed twice provides a Reply chunk that
  * grows with each attempt.  The longest Reply allowed limits the number of attempts.
@@ -55,9 +56,9 @@ int rr_recover_failed(struct rr_call_state *s, int err)
 	return RR_CALL_REMOTE_ERROR;
 }
 
-/* Applies the peer's limit of Read chunks.  A Position Zero chunk is not counted in
- * @max, but a @max of 0 may refer to it.  Returns false if the call already conforms.
- * [K12, R4] */
+/* Applies the peer's limit on Read chunks.  A Position Zero chunk does not count
+ * towards @max, but an error with @max 0 may mean that not even a Position Zero chunk
+ * is allowed.  Returns false if the call already meets the limit. [K12, R4] */
 static bool limit_reads(struct rr_call *call, struct rr_recovery *r, uint32_t max)
 {
 	bool special = r->special && !max;
@@ -112,8 +113,8 @@ static bool enlarge_reply(const struct rr_conn *c, const struct rr_call *call,
 enum { GUESS_FIRST = 65536, GUESS_FACTOR = 16 };
 
 /* Picks a larger length for a Reply chunk that was too small or missing.  Returns false
- * if the Call could not provide a chunk of the previous length, or if that was the
- * limit. */
+ * if the previous length was the maximum, or if the Call could not provide even a chunk
+ * of that length. */
 static bool guess_reply(const struct rr_conn *c, const struct rr_call *call,
                         struct rr_recovery *r)
 {
@@ -151,8 +152,8 @@ static bool adapt_call(const struct rr_conn *c, struct rr_call *call,
 	}
 }
 
-/* Returns true if @call already was the only second attempt allowed.  In version 1 a
- * call may be adapted to the same error several times. */
+/* Returns true if @call was already a second attempt and must not be sent again.  In
+ * version 1 the same error may lead to several further attempts. */
 static bool was_adapted(const struct rr_conn *c, const struct rr_call *call)
 {
 	uint32_t code = call->recovery.error.code;

@@ -2,21 +2,22 @@
 /*
  * Receive buffers, and the first checks of a received message.
  *
- * H + limit + 2 Receives are posted at all times [C3 Receives, C6].  A server posts
- * only RR_FIRST_RECEIVES until its client's first message arrives, since the client has
- * one credit until then.  extra_receives adds a reserve for peers that count credits
- * differently and send more than we granted.  Such messages are counted, and served as
- * long as a Receive is posted; if none is posted, the provider ends the connection.
+ * At all times, the number of posted Receives is the sum of our ceiling H, the local
+ * credit limit and two [C3 Receives, C6].  A server posts only RR_FIRST_RECEIVES until
+ * its client's first message arrives, since the client has one credit until then.
+ * extra_receives adds a reserve for peers that count credits differently and send more
+ * than we granted.  Excess messages are counted, and are served while Receives are
+ * posted.  If no Receive is posted, the provider closes the connection.
  *
- * A message whose payload is used in place keeps its buffer, and a spare is posted
- * instead.  The credits of a message are applied, and answers are sent, only after
+ * A message whose payload is used in place keeps its buffer, and a spare buffer is
+ * posted instead.  A message's credits are applied, and answers are sent, only after
  * another Receive has been posted.  Every path posts a Receive, including the path for
  * malformed messages.
  *
  * Checks are made in the order of docs/decisions.md, and cited by the names given
  * there.  A message that fails a check is discarded without an answer, is answered with
- * RDMA2_ERROR (Calls), or ends its call (Replies).  No error is sent about a Reply or
- * an error.
+ * RDMA2_ERROR (Calls), or ends its call (Replies).  A Reply or an error is never
+ * answered with an error.
  */
 #include "conn/core.h"
 
@@ -86,8 +87,8 @@ static int post_new(struct rr_conn *c, uint32_t n)
 	return 0;
 }
 
-/* Posts the remaining Receives.  The peer's first message has arrived, and credits are
- * about to be granted. */
+/* Posts the remaining Receives, now that the peer's first message has arrived and
+ * before more credits are granted. */
 static void post_late(struct rr_conn *c)
 {
 	uint32_t n = c->late_receives;
@@ -105,8 +106,8 @@ int rr_recv_init(struct rr_conn *c)
 
 	rr_list_init(&c->rbufs);
 	rr_list_init(&c->spares);
-	/* The buffers have at least the default size, which applies until the exchange
-	 * of properties has ended. [P8] */
+	/* The buffers have at least the default size, which applies until the
+	 * properties have been exchanged. [P8] */
 	c->rbuf_bytes = RR_MAX(c->cfg.recv_bytes, (uint32_t)RR_WIRE_DEFAULT_INLINE);
 	c->late_receives = n - early;
 	return post_new(c, early);
@@ -164,7 +165,8 @@ static bool is_part(const struct rr_msg *m)
 void rr_recv_fault(struct rr_conn *c, const struct rr_msg *m, const struct rr_error *e,
                    int call_status)
 {
-	/* The message's sequence is being discarded: send no second error. [M3] */
+	/* The rest of the sequence is being discarded, and its error has already been
+	 * sent. [M3] */
 	if (is_part(m) && rr_cont_discards(c, m)) {
 		rr_recv_discard(c, m, RR_DISCARD_SEQUENCE);
 		return;
@@ -345,8 +347,8 @@ static bool must_authenticate(const struct rr_conn *c)
 	return c->cfg.auth_required && c->state != RR_CONN_READY;
 }
 
-/* Makes the remaining checks of an RPC message and passes it on.
- * [check: header body to sequence] */
+/* Makes the remaining checks of an RPC message and passes the message to the Requester
+ * or Responder. [check: header body to sequence] */
 static void receive_rpc(struct rr_conn *c, struct rr_msg *m)
 {
 	if (!decode_v2_lists(m)) {
@@ -440,8 +442,9 @@ static void settle_version(struct rr_conn *c)
 	rr_props_allow(c); /* a server may now send its properties [V2, P1] */
 }
 
-/* Checks length and version, and decodes the prefix.  Returns false if the message must
- * not be examined further and its credits do not count. [C8] */
+/* Checks the length and the version, and decodes the prefix.  Returns false if the
+ * message must not be processed further.  The credits of such a message do not count.
+ * [C8] */
 static bool check_version(struct rr_conn *c, struct rr_msg *m)
 {
 	struct rr_cursor cur = rr_cursor_over(m->rbuf->data, m->len);

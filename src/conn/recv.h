@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Receiving: Receive buffers, checks of messages, continued messages. */
+/* The receiving side: Receive buffers, checks of received messages, and continued
+ * messages. */
 #ifndef RR_CONN_RECV_H
 #define RR_CONN_RECV_H
 
@@ -21,8 +22,8 @@ struct rr_rbuf {
 	struct rr_op op;
 	struct rr_list all; /* conn.rbufs */
 	uint8_t *data;
-	const uint8_t *part; /* payload of a part of a Call, which stays in this buffer
-	                      * until there is memory for the Call */
+	const uint8_t *part; /* payload in @data of one part of a Call, kept until there
+	                      * is memory for the Call */
 	size_t part_len;     /* octets at @part */
 };
 
@@ -92,20 +93,22 @@ struct rr_cont {
 /* -- cont.c ---------------------------------------------------------------- */
 
 void rr_cont_fini(struct rr_conn *);
-/* Returns true if the message is part of a sequence that is being discarded.  The final
- * part ends the discarding. [M3] */
+/* Returns true if the message is part of a sequence that is being discarded.  If the
+ * message is the final part, the sequence is then forgotten. [M3] */
 bool rr_cont_discards(struct rr_conn *, const struct rr_msg *);
 /* Discards the remaining parts of the sequence. */
 void rr_cont_discard(struct rr_conn *, uint32_t xid, bool response);
-/* While the parts of a Reply are being discarded, makes its call wait for the last
- * part, at most until @until. */
+/* Keeps the call @xid waiting for the last part of its Reply, whose parts are being
+ * discarded, until time @until at most. */
 void rr_cont_wait(struct rr_conn *, uint32_t xid, rr_time until);
-/* Handles an RDMA2_ERROR for @xid: no further part of that Reply will arrive. [E12] */
+/* Handles an RDMA2_ERROR for call @xid: no further part of the Reply to that call will
+ * arrive. [E12] */
 void rr_cont_over(struct rr_conn *, uint32_t xid);
 /* Ends calls whose wait for the last part of a discarded Reply has timed out. */
 void rr_cont_tick(struct rr_conn *);
 rr_time rr_cont_deadline(const struct rr_conn *);
-/* Drops the sequence in progress and its request. */
+/* Discards the received parts of the sequence in progress, and frees its request if
+ * there is one. */
 void rr_cont_drop(struct rr_conn *);
 /* Returns true if the sequence in progress has this XID and direction. */
 bool rr_cont_is(const struct rr_conn *, uint32_t xid, bool response);

@@ -16,11 +16,11 @@
  *
  * Credits owed to the peer are withheld while they could lead to more Calls than may be
  * served at once [v2 §4.2.1].  They are not withheld while the peer is in the middle of
- * a message or owes us a Reply: the peer must be able to finish what it has begun.
- * While parts of continued Calls wait for memory (collect.c), the credits handed back
- * are limited to the number of further parts that can be kept.  That limit does not
- * apply while any of our calls is outstanding, since the peer sends its Reply after
- * those parts.
+ * a message or owes us a Reply, because the peer needs credits to finish.  While parts
+ * of continued Calls wait for memory (collect.c), the number of credits returned is
+ * limited to the number of further parts that can be kept.  This limit does not apply
+ * while any of our calls is outstanding, because the peer sends the Reply after those
+ * parts.
  *
  * A call is prepared (its memory registered) only when its turn comes.  Each part
  * except the last fills the inline threshold.  A call may be cancelled after some of
@@ -60,7 +60,7 @@ size_t rr_tx_part(const struct rr_conn *c, size_t left, size_t header, bool *ret
 	*ret_last = header + left <= c->props.send_inline;
 	if (*ret_last)
 		return left;
-	/* Returns a multiple of four, and leaves at least four octets for the last
+	/* The result is a multiple of four and leaves at least four octets for the last
 	 * part. [M6] */
 	return RR_MIN(room & ~(size_t)3, (left - 4) & ~(size_t)3);
 }
@@ -152,7 +152,7 @@ static bool in_sequence(const struct rr_tx *t)
 
 /*
  * Builds a final part with an invalid Read chunk: its Position is beyond the end of any
- * stream, its length exceeds any region, and its handle belongs to no region of ours.
+ * stream, its length exceeds any region, and its handle belongs to none of our regions.
  * The Responder answers with RDMA2_ERR_BAD_XDR, whose XID no longer matches any call
  * [E4].  A Responder that has refused the sequence discards this part [M3].
  */
@@ -308,10 +308,10 @@ static bool send_grant(struct rr_conn *c)
 
 /* -- choosing the next message --------------------------------------------- */
 
-/* Returns true if too many Sends are outstanding at the provider.  If a peer grants
- * credits but never receives, Sends could accumulate without limit.  (The queues from
- * which messages are chosen have limits.)  A peer that receives does not cause this: it
- * grants a credit only for a posted Receive. */
+/* Returns true if too many Sends are outstanding at the provider.  A peer that grants
+ * credits but never receives could otherwise make Sends accumulate without limit.  (The
+ * queues from which messages are chosen have limits.) A correct peer does not cause
+ * this, because it grants a credit only for a posted Receive. */
 static bool is_clogged(const struct rr_conn *c)
 {
 	return c->sends_out >= 2 * c->credit.limit + RR_MAX_WAITING_ERRORS;
@@ -357,8 +357,9 @@ void rr_tx_tick(struct rr_conn *c)
 	}
 	if (c->now < c->tx.keepalive_at)
 		return;
-	/* A successful Send shows that the peer is alive.  Without a credit, only the
-	 * peer can send.  Each Send sets the next deadline. [C12] */
+	/* The grant message that follows is a keepalive: if its Send succeeds, the peer
+	 * is alive.  It needs a credit; without a credit, only the peer can send.
+	 * [C12] */
 	c->tx.keepalive_at = c->now + c->cfg.keepalive_ns;
 	if (c->state != RR_CONN_READY || !c->version->grants || !c->credit.avail)
 		return;
@@ -366,8 +367,8 @@ void rr_tx_tick(struct rr_conn *c)
 	rr_conn_trace(c, RR_TRACE_KEEPALIVE, 0, c->credit.avail, 0, 0);
 }
 
-/* Returns the next deadline.  Without a credit no grant message can be sent, so
- * grant_at is ignored. */
+/* Returns the next deadline.  Ignores grant_at if there is no credit, because a grant
+ * message needs one. */
 rr_time rr_tx_deadline(const struct rr_conn *c)
 {
 	return RR_MIN(c->credit.avail ? c->tx.grant_at : RR_TIME_NEVER,

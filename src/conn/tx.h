@@ -11,7 +11,8 @@ struct rr_error_node {
 	struct rr_list link;
 	uint32_t xid, vers;
 	struct rr_error error;
-	bool unsettled; /* answers a first message, and needs no credit [V4] */
+	bool unsettled; /* answers a first message whose version is not allowed; needs
+	                 * no credit [V4] */
 };
 
 /* Messages that wait to be sent.  At most one of @call, @reply and @abort_pending is
@@ -24,31 +25,31 @@ struct rr_tx {
 	bool replies_first;     /* replies had priority over calls last time */
 	struct rr_list exts;    /* rr_ext_node.op.link */
 	unsigned n_exts;
-	bool ext_first;                 /* extension messages had priority over RPC last
-	                                 * time */
+	bool ext_first;                 /* extension messages had priority over RPC
+	                                 * messages last time */
 	struct rr_call_state *call;     /* the call being sent in parts, or NULL */
 	struct rr_request_state *reply; /* the request whose reply is being sent in
 	                                 * parts, or NULL */
-	bool abort_pending;   /* an aborting final part must be sent: the Call being
-	                       * sent in parts has ended */
+	bool abort_pending;   /* the Call being sent in parts was cancelled, so an
+	                       * aborting final part must be sent */
 	uint32_t abort_xid;   /* XID of the Call to be aborted */
 	bool stalled;         /* a message waits for a credit; prevents counting one
 	                       * stall twice */
 	rr_time grant_at;     /* deadline for a grant message, or RR_TIME_NEVER */
 	bool grant_now;       /* send a grant message at the next opportunity, even if
-	                       * few credits are due */
+	                       * few credits are owed */
 	rr_time keepalive_at; /* deadline for sending a message of any kind */
 };
 
 void rr_tx_init(struct rr_conn *);
-/* Queues the next message, if there is one and a credit for it.  Returns false if no
- * message was queued. */
+/* Queues the next message, if any, for which a credit is available.  Returns false if
+ * no message was queued. */
 bool rr_tx_send_next(struct rr_conn *);
-/* Queues an RDMA2_ERROR that answers the message with @xid.  Fails the connection if
+/* Queues an RDMA2_ERROR that answers the message with @xid.  Closes the connection if
  * too many errors are waiting. */
 void rr_tx_error(struct rr_conn *, uint32_t xid, uint32_t vers, const struct rr_error *,
                  bool unsettled);
-/* Updates how many of the credits owed may be handed back. */
+/* Updates how many of the credits owed to the peer must be withheld for now. */
 void rr_tx_withhold(struct rr_conn *);
 /* Schedules a grant message if the grant delay or the keepalive interval has passed. */
 void rr_tx_tick(struct rr_conn *);

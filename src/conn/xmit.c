@@ -5,9 +5,10 @@
  * copied after the header, because a gather entry costs more than a few cache lines.
  * The credit word is filled in as late as possible, when the Send is queued.
  *
- * A message that gathers a call's memory is counted in the call's sends_out until the
- * message has completed.  Every message that belongs to a request is counted in the
- * request's xmits_out.  Until then the memory is lent to the provider.
+ * A message that gathers a call's memory is counted in the call's sends_out.  Every
+ * message that belongs to a request is counted in the request's xmits_out.  The memory
+ * is lent to the provider until the message has completed; then the count is
+ * decremented.
  */
 #include "conn/core.h"
 
@@ -18,7 +19,7 @@ static bool is_gathered(const struct rr_slice *run, unsigned refs)
 	return run->len > RR_COPY_MAX && refs < RR_MAX_REFS;
 }
 
-/* Returns how many of the next @len octets will be copied rather than gathered. */
+/* Returns how many of the next @len octets will be copied instead of gathered. */
 static size_t count_copied(const struct rr_stream *stream, size_t len)
 {
 	struct rr_stream s;
@@ -26,7 +27,7 @@ static size_t count_copied(const struct rr_stream *stream, size_t len)
 	unsigned refs = 0;
 
 	if (len <= RR_COPY_MAX)
-		return len; /* too short to contain a run that is gathered */
+		return len; /* no run in so few octets is gathered */
 	s = *stream;
 	while (len) {
 		struct rr_slice run = rr_stream_next_run(&s, len);
@@ -257,9 +258,9 @@ void rr_xmit_completed(struct rr_conn *c, struct rr_xmit *x, int status)
 	if (x->op.kind == RR_ACT_SEND)
 		c->sends_out--;
 	rr_xmit_free(c, x);
-	/* -ECANCELED means that the post was flushed; the loss will be reported.  After
-	 * any other failure a message or result is missing.  Only closing the
-	 * connection can inform the peer. [v2 §7.4] */
+	/* -ECANCELED means that the work request was flushed; the provider will report
+	 * the loss of the connection.  After any other failure a message or result is
+	 * missing, and only closing the connection can inform the peer. [v2 §7.4] */
 	if (status && status != -ECANCELED)
 		rr_conn_fail(c, status);
 	if (s) {

@@ -24,11 +24,11 @@ struct rr_xmit {
 	uint8_t buf[] __attribute__((aligned(64)));
 };
 
-/* Returns a message with buffer space for @bytes octets of header and copied payload,
- * or NULL if there is no memory. */
+/* Allocates a message with buffer space for @bytes octets of header and copied payload.
+ * Returns NULL if there is no memory. */
 struct rr_xmit *rr_xmit_new(struct rr_conn *, size_t bytes);
 void rr_xmit_free(struct rr_conn *, struct rr_xmit *);
-/* Uses the octets that @w has written, from the start of @buf, as the message's
+/* Makes the octets that @w has written to @buf, from its start, the message's
  * header. */
 void rr_xmit_header(struct rr_xmit *, const struct rr_writer *w);
 /* Builds an RDMA2_MSG or RDMA2_NOMSG: prefix, @lists (NULL = empty lists), and the next
@@ -50,8 +50,8 @@ void rr_xmit_send_free(struct rr_conn *, struct rr_xmit *);
 /* Handles the completion of a Send or Write: frees the message and notifies its call or
  * request. */
 void rr_xmit_completed(struct rr_conn *, struct rr_xmit *, int status);
-/* Returns a message with a version 2 prefix, and in @ret_w a writer for the @len octets
- * of body after the prefix.  Returns NULL if there is no memory. */
+/* Allocates a message and writes a version 2 prefix.  Stores in @ret_w a writer for the
+ * @len octets of body after the prefix.  Returns NULL if there is no memory. */
 struct rr_xmit *rr_xmit_begin(struct rr_conn *, const struct rr_prefix *, size_t len,
                               struct rr_writer *ret_w);
 /* Completes every Send and Write in flight, after the connection is lost. */
