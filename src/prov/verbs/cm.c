@@ -2,8 +2,8 @@
 /*
  * Connection set-up through librdmacm.
  *
- * Normal path: a client resolves the address, which determines the device, creates its
- * queue pair, resolves the route, and sends its request.  For a request to a listener,
+ * Normal path: a client resolves the address, which determines the device, creates a
+ * queue pair, resolves the route, and sends a request.  For a request to a listener,
  * an endpoint with its own event channel is created.  The endpoint answers the request
  * in its first flush or progress, so that its first Receives are posted before the
  * client can send.  The event ESTABLISHED moves either side to READY.
@@ -144,8 +144,8 @@ static void fail_no_manager(struct rr_vb_ep *ep, int status)
 	fail_cm_setup(ep, status);
 }
 
-/* librdmacm ignores device files that it has no permission to open.  Returns -EACCES if
- * there is such a file, or -ENODEV. */
+/* Returns -EACCES if there is a device file that we have no permission to open, because
+ * librdmacm ignores such a file.  Otherwise returns -ENODEV. */
 static int find_device_error(const struct rr_vb_ep *ep)
 {
 	struct ibv_device **list = ep->lib->ibv_get_device_list(NULL);
@@ -239,7 +239,7 @@ static struct rdma_conn_param make_conn_param(const struct rr_vb_ep *ep)
 	        .responder_resources = ep->ird,
 	        .initiator_depth = ep->ord,
 	        .retry_count = RR_VB_RETRY,
-	        /* credits limit the peer's Sends; excess ones wait for Receives */
+	        /* a Send that finds no Receive is repeated until there is a Receive */
 	        .rnr_retry_count = RR_VB_RNR,
 	};
 }
@@ -275,7 +275,7 @@ static void enter_established(struct rr_vb_ep *ep, const struct cm_event *e)
 	}
 	ep->state = RR_VB_READY;
 	ep->base.deadline = RR_TIME_NEVER;
-	ep->armed = false; /* an earlier completion may have used up the event */
+	ep->armed = false; /* the event may have arrived before READY; arm again */
 	rr_trace(ep->base.trace, RR_TRACE_PROV_CONNECTED, ep->base.conn_id, 0, ep->ird,
 	         ep->ord, ep->windows);
 	rr_ep_complete(&ep->base, RR_WC_CONNECTED, 0, 0);

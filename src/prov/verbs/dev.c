@@ -2,23 +2,22 @@
 /*
  * State shared by the connections of one device.
  *
- * librdmacm opens a device only once per process, and the device's asynchronous events
- * are read from that one descriptor, no matter which thread owns the connection
- * concerned.  Every endpoint watches the descriptor (edge-triggered).  The first
- * endpoint to read handles all events: under the device's lock, it records them in the
- * endpoints concerned, which check for them under the same lock.  No lock is taken
- * during data transfer.
+ * librdmacm opens a device only once per process, so the asynchronous events of all
+ * connections are read from one descriptor.  Every endpoint watches the descriptor
+ * (edge-triggered).  The first endpoint to read it handles all events: under the
+ * device's lock, it records each event in the endpoint that the event concerns.  Each
+ * endpoint looks for its event under the same lock.  No lock is taken during data
+ * transfer.
  *
  * A device stays in the registry after its last endpoint is freed, because librdmacm
  * keeps the device open.  With some drivers (siw, rxe), the kernel cannot complete a
  * removal while a process has the device open.  librdmacm closes a removed device only
- * when it sees another one.  So an unused device that was removed is closed
- * without librdmacm's knowledge: its descriptors are replaced by inert ones, which
- * librdmacm can still use and close.  sweep_registry() closes such devices when an
- * endpoint releases its device, at each connect and listen, and when the kernel reports
- * a removal (removals.h).  A listener also makes librdmacm open the device.  The
- * functions in kernel_query.h find the device that serves an address without opening
- * it.
+ * when a new device appears.  sweep_registry() therefore closes removed devices that
+ * no endpoint uses.  It replaces their descriptors by others, which librdmacm can still
+ * use and close.  It is called when an endpoint releases its device, at each connect
+ * and listen, and when the kernel reports a removal (removals.h).  A listener also
+ * makes librdmacm open the device.  The functions in kernel_query.h find the device
+ * that serves an address without opening the device.
  */
 #define _GNU_SOURCE /* dup3 */
 #include <fcntl.h>
@@ -197,7 +196,7 @@ void rr_vb_dev_note(struct ibv_context *ctx)
 	struct rr_vb_dev *d;
 
 	pthread_mutex_lock(&registry_lock);
-	(void)!find_dev(ctx, &d); /* if out of memory, the next endpoint adds it */
+	(void)!find_dev(ctx, &d); /* on failure, the next endpoint adds the device */
 	pthread_mutex_unlock(&registry_lock);
 }
 
@@ -238,8 +237,8 @@ void rr_vb_dev_put(struct rr_vb_ep *ep)
 	pthread_mutex_unlock(&registry_lock);
 }
 
-/* Returns the status for connections that an event ends, or 0 if the event ends none.
- * Sets *ret_everybody if the event concerns all connections on the device. */
+/* Returns the status with which an event ends connections, or 0 if the event ends no
+ * connection.  Sets *ret_everybody if the event ends all connections on the device. */
 static int map_async_event(enum ibv_event_type t, bool iwarp, bool *ret_everybody)
 {
 	*ret_everybody = t == IBV_EVENT_DEVICE_FATAL;

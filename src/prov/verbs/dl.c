@@ -25,7 +25,7 @@ static const struct lib_symbol cm_names[] = {RR_RDMA_CM(X)};
 
 static bool load_functions(const char *file, const struct lib_symbol *names, size_t n)
 {
-	/* Never unloaded: the drivers and threads that libibverbs starts need it. */
+	/* The library is never unloaded, because drivers and threads use its code. */
 	void *lib = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 
 	if (!lib) {

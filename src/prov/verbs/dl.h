@@ -84,8 +84,8 @@ struct rr_rdma_lib {
 /* Returns the table, or NULL if the libraries cannot be loaded.  The result is
  * cached. */
 const struct rr_rdma_lib *rr_rdma_lib(void);
-/* Returns why the libraries cannot be loaded, and a remedy, or "" if they are
- * loaded. */
+/* Returns text that says why the libraries cannot be loaded and suggests a remedy, or
+ * "" if they are loaded. */
 const char *rr_rdma_reason(void);
 
 /* Calls rdma_create_event_channel.  Returns 0 or a negative errno.  If permission is

@@ -2,7 +2,7 @@
 /*
  * Registration of local memory.
  *
- * A device reads and writes only registered memory.  A stable block (rr_prov_memory)
+ * A device reads and writes only registered memory.  A lasting block (rr_prov_memory)
  * is registered once per connection.  A small piece of other memory is copied into the
  * bounce ring, and a large one is registered for the operation.  These registrations
  * give the peer no rights.  The only exception is the data sink of an iWARP Read, which
@@ -26,7 +26,7 @@ void rr_vb_dereg(struct rr_vb_ep *ep, struct ibv_mr *mr)
 	if (!mr)
 		return;
 	ep->base.count.syscalls++;
-	/* fails only if the device was removed, along with the registration */
+	/* ibv_dereg_mr fails only if the device has been removed */
 	(void)ep->lib->ibv_dereg_mr(mr);
 }
 

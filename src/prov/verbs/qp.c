@@ -122,8 +122,9 @@ static int derive_limits(struct rr_vb_ep *ep)
 	return 0;
 }
 
-/* Creates all objects.  On failure, *ret_what names the missing one.  The device's
- * descriptor is watched edge-triggered, because other endpoints read it too (dev.c). */
+/* Creates all objects.  On failure, *ret_what names the object that is missing.  The
+ * device's descriptor is watched edge-triggered, because other endpoints also read the
+ * descriptor (dev.c). */
 static int open_all(struct rr_vb_ep *ep, const char **ret_what)
 {
 	int rc;
@@ -191,7 +192,7 @@ void rr_vb_qp_error(struct rr_vb_ep *ep)
 {
 	struct ibv_qp_attr a = {.qp_state = IBV_QPS_ERR};
 
-	if (ep->qp) /* fails harmlessly if in error or never connected */
+	if (ep->qp) /* may fail if the queue pair is in error or never connected */
 		(void)ep->lib->ibv_modify_qp(ep->qp, &a, IBV_QP_STATE);
 }
 

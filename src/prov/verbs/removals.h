@@ -2,11 +2,11 @@
 /*
  * Watches for the removal of RDMA devices.
  *
- * The connection manager reports a removal to each connection.  But librdmacm keeps a
- * device open after the last connection has ended.  The kernel cannot remove an rxe or
- * siw device while a process has the device open (dev.c).  So a process that has
- * used a device watches for removals.  The kernel reports the removal of device nodes
- * to all processes that listen, even without privileges.
+ * The connection manager reports a removal to each connection.  However, librdmacm
+ * keeps a device open after the last connection has ended, and the kernel cannot remove
+ * an rxe or siw device while a process has the device open (dev.c).  A process that has
+ * used a device therefore watches for removals.  The kernel sends uevents about device
+ * files to any process that asks for them, even without privileges.
  */
 #ifndef RR_PROV_VERBS_REMOVALS_H
 #define RR_PROV_VERBS_REMOVALS_H

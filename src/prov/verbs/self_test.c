@@ -6,7 +6,7 @@
 
 #include "prov/verbs/self_test_pair.h"
 
-/* Limit on cached results.  The oldest is replaced, because devices come and go. */
+/* Limit on cached results.  When it is reached, the oldest result is replaced. */
 enum { CACHED_MAX = 16 };
 
 struct cached_caps {
@@ -212,7 +212,7 @@ static int test_registration_end(struct rr_test_pair *t, struct rr_verbs_caps *c
 }
 
 /* Tests a Write beyond the end of a window over a larger registration.  Not all devices
- * refuse such a Write, and the provider does not depend on that. */
+ * refuse such a Write, and the provider does not depend on the refusal. */
 static int test_window_bounds(struct rr_test_pair *t, struct rr_verbs_caps *c)
 {
 	int err = bind_window(t, t->mr, RIGHTS);

@@ -7,10 +7,10 @@
  *
  * The test connects two RC queue pairs of the device to each other
  * (self_test_pair.h) and binds a type 2 window.  It writes and reads through the
- * window, and invalidates it by Send With Invalidate and by a local work request; each
- * time, a Write afterwards must fail and change nothing.  The same is required of a
- * Write to a window with read access only, with an earlier handle of the window, and
- * beyond the window's end.
+ * window, and invalidates the window by Send With Invalidate and by a local work
+ * request.  The following Writes must fail and change nothing: a Write after either
+ * invalidation, a Write to a window with read access only, a Write with an earlier
+ * handle of the window, and a Write beyond the window's end.
  *
  * The test runs once per device and process, and only for an endpoint that would use
  * windows.  It opens the device, takes milliseconds, and is limited to two seconds; a
@@ -26,11 +26,11 @@ struct rr_verbs_caps {
 	/* The device's queue pairs are connected by TCP, so the data sink of a Read
 	 * needs remote write access. */
 	bool iwarp;
-	/* Type 2 windows can be allocated, can be bound by a work request, carry RDMA
-	 * Writes and Reads, and are closed by local and by remote invalidation; the
-	 * Receive's completion reports a remote invalidation and the R_key.  If false,
-	 * each region is a memory registration of its own, and ibv_dereg_mr ends access
-	 * to it. */
+	/* True if type 2 windows work: a work request binds a window, the peer can then
+	 * write and read through the window, and local and remote invalidation end the
+	 * access.  The Receive's completion reports a remote invalidation and the
+	 * R_key.  If false, each region is a separate memory registration, and
+	 * ibv_dereg_mr ends the peer's access. */
 	bool windows;
 	/* The device enforces a window's bounds.  If it does not (rxe in Linux 6.1),
 	 * the peer can access the entire registration to which the window is bound.

@@ -77,7 +77,7 @@ int rr_test_pair_init(struct rr_test_pair *t, const struct rr_rdma_lib *lib,
 	return t->cq ? 0 : get_null_error();
 }
 
-/* Objects that cannot be freed stay allocated: the test can do nothing about them. */
+/* Ignores errors.  An object that cannot be freed stays allocated. */
 void rr_test_pair_fini(struct rr_test_pair *t)
 {
 	rr_test_pair_disconnect(t);

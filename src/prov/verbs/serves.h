@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Determines which addresses RDMA devices serve, for the choice between this provider
- * and another.  The results can change at any time, because devices and addresses come
- * and go.
+ * and another.  The results can change at any time, because devices and addresses can
+ * be added and removed.
  */
 #ifndef RR_PROV_VERBS_SERVES_H
 #define RR_PROV_VERBS_SERVES_H
@@ -17,10 +17,10 @@
 int rr_verbs_check_present(bool load);
 
 /* Returns true if a device other than siw serves the local address @sa; the port is
- * ignored.  No device serves the any address or a loopback address.  The iwarp provider
- * is preferred to siw, which implements the same protocol in software, but may miss the
- * first FPDU, checks less, and reports less.  No device is opened, so that a siw device
- * can still be removed afterwards. */
+ * ignored.  No device serves the any address or a loopback address.  siw implements the
+ * same protocol as the iwarp provider, also in software.  The iwarp provider is
+ * preferred, because siw may miss the first FPDU, checks less, and reports less.  The
+ * function opens no device, so that a siw device can still be removed afterwards. */
 bool rr_verbs_is_preferred(const struct sockaddr *sa, socklen_t len);
 
 #endif

@@ -10,8 +10,8 @@
  * Failure: the device flushes its queues.  The reason comes from an error completion or
  * an asynchronous event, if there is one.  Otherwise, an InfiniBand queue pair in the
  * error state has refused an access or a message from the peer.  On iWARP, a closed TCP
- * stream looks the same, so the connection manager is given RR_VB_LOSS_NS to report the
- * close.
+ * stream looks the same, so we wait RR_VB_LOSS_NS for the connection manager to report
+ * the close.
  *
  * Invariants: only the first reason is kept.  An endpoint enters DEAD once; this
  * completes every post with -ECANCELED, and adds RR_WC_DISCONNECTED last.  By then, the
@@ -47,8 +47,8 @@ static void end_connection(struct rr_vb_ep *ep)
 	rr_vb_dead(ep);
 }
 
-/* Returns true if the device may have reported an event.  The device is not queried
- * during normal data transfer. */
+/* Returns true if the device may have an event for the endpoint.  Avoids a query of the
+ * device during normal data transfer. */
 static bool must_ask_device(const struct rr_vb_ep *ep)
 {
 	return ep->dev_ready || ep->flushed ||

@@ -8,12 +8,12 @@
  *   dev.c        state shared by a device's connections: limits, asynchronous events
  *   vb_tx.c      issues posts as chains of work requests, one call per chain
  *   wc.c         converts the device's completions to the caller's
- *   mem.c        local memory: stable blocks, registrations, the bounce ring
+ *   mem.c        local memory: lasting blocks, registrations, the bounce ring
  *   vb_region.c  memory that the peer may access: windows, or registrations
  *   vb_end.c     orderly disconnect, failures, flush
  *
- * Ownership: posted memory is lent to the provider until the completion.  A
- * registration made for one operation is undone before the operation's completion is
+ * Ownership: posted memory is lent to the provider until the completion.  Memory that
+ * was registered for one operation is deregistered before the operation's completion is
  * added.  Windows are pooled until the endpoint is destroyed.
  */
 #ifndef RR_PROV_VERBS_VB_INTERNAL_H
@@ -39,7 +39,7 @@
 #define RR_VB_SQ       256   /* largest default depth of the send queue */
 #define RR_VB_RQ       1024  /* default depth of the receive queue */
 #define RR_VB_ROTATE   16    /* number of free windows below which none is reused */
-#define RR_VB_LOSS_NS  RR_MS(200) /* time to wait for the reason of a flush */
+#define RR_VB_LOSS_NS  RR_MS(200) /* time to wait for the reason for a flush */
 
 #define RR_VB_STATES(X)                                                                \
 	X(RESOLVE, "client: looking for a device that serves the address")             \
@@ -147,7 +147,7 @@ struct rr_vb_dev {
 	struct ibv_context *ctx;
 	unsigned refs;        /* number of endpoints; under registry_lock */
 	int cmd_fd, async_fd; /* descriptors of @ctx; may be closed while refs is 0 */
-	struct stat node;     /* of cmd_fd, to detect reuse of the number */
+	struct stat node;     /* fstat() of cmd_fd, to detect reuse of its number */
 	bool watched;         /* sysfs lists the device until its removal */
 	bool queried;         /* @attr and caps.iwarp are known */
 	bool tested;          /* all of @caps is known; under registry_lock */
@@ -169,10 +169,10 @@ struct rr_vb_ep {
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *id;
 	struct rr_vb_dev *dev;
-	struct rr_list of_dev; /* dev->lock protects it and writes to the next two */
-	atomic_int async;      /* negative errno for an asynchronous event, or 0 */
-	const char *async_text;
-	bool dev_ready; /* the device's descriptor was readable */
+	struct rr_list of_dev;  /* node in dev->eps; protected by dev->lock */
+	atomic_int async;       /* errno for an event, or 0; written under dev->lock */
+	const char *async_text; /* text of the event; written under dev->lock */
+	bool dev_ready;         /* the device's descriptor was readable */
 
 	struct ibv_pd *pd;
 	struct ibv_comp_channel *cc;
@@ -194,7 +194,7 @@ struct rr_vb_ep {
 	struct rr_ring rmrs;  /* struct ibv_mr *: registrations of @reads */
 	struct rr_ring rq;    /* struct rr_vb_recv; the first rq_issued are posted */
 	uint32_t rq_issued;
-	uint32_t posted;    /* the caller's operations in wait, sent and reads */
+	uint32_t posted;    /* number of posts in @wait, @sent and @reads */
 	uint32_t in_device; /* work requests in the device's send queue */
 	uint64_t seq;       /* sequence number of the last work request */
 	struct rr_vb_chain chain;
@@ -208,7 +208,7 @@ struct rr_vb_ep {
 
 	bool flushed;    /* the device flushed work or refused it */
 	bool unsent;     /* the flushed work includes the send queue */
-	rr_time loss_at; /* time until which we wait for the reason */
+	rr_time loss_at; /* time limit of the wait for the flush's reason */
 	uint8_t priv[RR_PROV_PRIVATE_MAX];
 	size_t priv_len;
 	uint8_t peer_priv[256];
@@ -311,7 +311,7 @@ void rr_vb_op_done(struct rr_vb_ep *ep, struct rr_vb_op op, int status);
 void rr_vb_recv_over(struct rr_vb_ep *ep, struct rr_vb_recv *r);
 
 /* ---- mem.c ---- */
-/* Returns the registration of the stable block that contains the piece, or NULL. */
+/* Returns the registration of the lasting block that contains the piece, or NULL. */
 struct ibv_mr *rr_vb_block_mr(struct rr_vb_ep *ep, const void *p, size_t len);
 /* Registers memory.  On failure, sets errno and returns NULL. */
 struct ibv_mr *rr_vb_reg(struct rr_vb_ep *ep, void *p, size_t len, int access);
@@ -348,7 +348,7 @@ void rr_vb_regions_fini(struct rr_vb_ep *ep);
 void rr_vb_drain(struct rr_vb_ep *ep);
 /* In state DRAIN, disconnects if all posted operations have completed. */
 void rr_vb_end_step(struct rr_vb_ep *ep);
-/* Ends the connection if the device has reported its failure, or if a reason is set. */
+/* Ends the connection if the device has reported an error, or if a reason is set. */
 void rr_vb_check_end(struct rr_vb_ep *ep);
 /* Ends a connection that the peer has closed; @status is the event's status. */
 void rr_vb_peer_closed(struct rr_vb_ep *ep, int status);

@@ -2,11 +2,11 @@
 /*
  * Memory that the peer may access.
  *
- * With windows: rr_vb_register takes a free window, gives it its next key and posts a
- * bind request, which the device executes before any later Send.  The window covers
- * part of a stable block if the device enforces window bounds, otherwise a registration
- * of exactly the region; neither registration gives the peer any rights.  The window is
- * closed by the peer's Send With Invalidate or by a local invalidation.  The local
+ * With windows: rr_vb_register takes a free window, increments its key and posts a bind
+ * request, which the device executes before any later Send.  If the device enforces
+ * window bounds, the window covers part of a lasting block.  Otherwise it covers a
+ * registration of exactly the region.  Neither registration gives the peer any rights.
+ * The peer's Send With Invalidate or a local invalidation closes the window.  The local
  * invalidation is not posted if the completion queue shows that the peer has already
  * invalidated the window.  If the peer's Send arrives during or after our invalidation,
  * the connection ends.  Closed windows are appended to a queue, so that a key is not

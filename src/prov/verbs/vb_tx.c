@@ -12,7 +12,8 @@
  * done before TCP has sent them.
  *
  * A small Send or Write is copied into the work request itself.  Otherwise, each piece
- * is in a stable block, in the bounce ring, or in memory registered for this operation.
+ * is in a lasting block, in the bounce ring, or in memory registered for this
+ * operation.
  *
  * Failure: if memory cannot be allocated or registered, the connection ends with a
  * reason, because the post was already accepted.  If the device refuses work, the
@@ -127,8 +128,8 @@ static int place_piece(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *
 	return 0;
 }
 
-/* Copies the pieces of a Send into one, because a work request cannot have that many
- * pieces. */
+/* Copies the pieces of a Send into one piece, because there are more pieces than a work
+ * request can have. */
 static int copy_pieces(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s,
                        unsigned n)
 {
@@ -359,9 +360,9 @@ void rr_vb_tx_run(struct rr_vb_ep *ep)
 }
 
 /* Returns the registration of a Receive's memory, or NULL on failure.  If the memory is
- * not in a stable block, Sends need the bounce ring.  If the ring cannot be created,
- * the Receive fails too, so that a connection that could never send is refused at
- * once. */
+ * not in a lasting block, Sends will need the bounce ring.  If the ring cannot be
+ * created, the Receive also fails, so that a connection that could never send is
+ * refused at once. */
 static struct ibv_mr *find_recv_mr(struct rr_vb_ep *ep, struct rr_vb_recv *r)
 {
 	struct ibv_mr *mr = rr_vb_block_mr(ep, r->sge.base, r->sge.len);
