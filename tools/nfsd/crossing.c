@@ -521,8 +521,7 @@ static int open_root(struct nfsd *d, struct export *ex)
 	if (!e)
 		e = statx_fd(fd, "", &st);
 	if (!e && !S_ISDIR(st.stx_mode))
-		e = -EACCES; /* e.g. a regular file that is bind-mounted on another
-		              * file */
+		e = -EACCES; /* a regular file bind-mounted on another file */
 	if (e) {
 		close(fd);
 		return e;

@@ -103,8 +103,7 @@ struct crossings {
 struct mounted {
 	struct export *ex; /* record, with a reference; NULL = not served */
 	uint64_t id, covered,
-	        place; /* if not served: mount ID, mount point's inode number, digest of
-	                * the path */
+	        place; /* if not served: mount ID, mount point's inode, path's digest */
 };
 
 void crossings_init(struct crossings *);

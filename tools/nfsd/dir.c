@@ -235,7 +235,7 @@ void op_readdir(struct op *op)
 	const READDIR3args *a = &op->args.readdir;
 	READDIR3resok *ok = &op->res.readdir.READDIR3res_u.resok;
 	struct listing l = {.op = op, .dir_max = SIZE_MAX};
-	/* The attributes are the first field of resok and of resfail. */
+	/* resok and resfail both begin with these attributes. */
 	int e = make_listing(&l, &a->dir, a->cookie, a->cookieverf, a->count,
 	                     &ok->dir_attributes);
 

@@ -209,7 +209,7 @@ void op_write(struct op *op)
 
 	op->res.status = nfs_status(e);
 	attr_post(op->obj, &wcc.after);
-	/* file_wcc is the first field of resok and of resfail. */
+	/* resok and resfail both begin with file_wcc. */
 	op->res.write.WRITE3res_u.resok.file_wcc = wcc;
 }
 

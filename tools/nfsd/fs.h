@@ -20,8 +20,7 @@ struct filesystem {
 	enum fs_atime { FS_STRICTATIME, FS_RELATIME, FS_NOATIME } atime;
 	struct workers workers;
 	unsigned users;             /* exports that refer to it; guarded by fs_lock */
-	_Atomic unsigned abandoned; /* MNT calls over TCP that timed out and still
-	                             * run */
+	_Atomic unsigned abandoned; /* MNT calls over TCP that run on after a timeout */
 	pthread_mutex_t dirs[FS_WCC_LOCKS], files[FS_WCC_LOCKS]; /* by inode number */
 };
 

@@ -46,8 +46,7 @@ struct slot {
 	struct worker_job job; /* first member; runs the look-up */
 	struct groups *of;
 	uint32_t uid;
-	bool used, asked;        /* @asked: look-up queued or running; do not reuse the
-	                          * slot */
+	bool used, asked;        /* @asked: look-up queued or running */
 	unsigned asker;          /* index of the asker that started the look-up */
 	uint64_t until, renew;   /* expiry and time of the next look-up; monotonic ns */
 	uint64_t seen;           /* last use, monotonic ns */

@@ -12,8 +12,8 @@
  *   16     n body; KERNEL: the kernel's handle, WALK: struct walk_id, COVERED (a mount
  *            point): inode number and digest of the path, 8 octets each
  *
- * The seal proves that this server made the handle, for an object that it had reached
- * below the export: without the secret, nobody can forge a handle for another file on
+ * The seal proves that this server made the handle after it had reached the object
+ * below the export.  Without the secret, nobody can forge a handle for another file on
  * the same file system.  The body identifies the object by inode number and by
  * generation number or birth time, so that a handle becomes stale when a new file
  * reuses an old file's inode number.
@@ -87,7 +87,7 @@ int statx_fd(int fd, const char *name, struct statx *ret)
 	return 0;
 }
 
-/* Reads the mount ID of @fd, without the statx of Linux 5.8. */
+/* Reads the mount ID of @fd from /proc, for Linux before 5.8. */
 static int read_mount_id(int fd, uint64_t *ret)
 {
 	char path[48], line[64];
@@ -143,9 +143,9 @@ int open_beneath(int dir, const char *path, int flags)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* A directory with another device number is the root of a file system that has no
- * mount, such as a subvolume; inode numbers repeat there.  A file that is not a
- * directory may have another device number all the same, as on overlayfs. */
+/* A directory must also have the export's device number.  Otherwise it is the root of a
+ * file system without a mount, such as a subvolume, where the same inode numbers occur
+ * again.  Other files may have a different device number, as on overlayfs. */
 bool handle_inside(const struct export *ex, const struct statx *st)
 {
 	if (st->stx_mask & STATX_MNT_ID && st->stx_mnt_id != ex->mnt_id)
@@ -164,8 +164,8 @@ static int make_kernel_handle(struct nfsd *d, const struct export *ex, int fd,
 	u.fh.handle_bytes = BODY_BYTES;
 	if (name_to_handle_at(fd, "", &u.fh, &mount_id, AT_EMPTY_PATH))
 		return errno == EOVERFLOW ? -EOPNOTSUPP : -errno;
-	/* Something was mounted there in the meantime.  On the export's own file
-	 * system, its handle could refer to another object. */
+	/* Another file system was mounted here in the meantime.  Its handle could be
+	 * that of a different object on the export's file system. */
 	if (ex->mnt_id_known && (uint64_t)mount_id != ex->mnt_id)
 		return -EXDEV;
 	if (u.fh.handle_bytes > BODY_BYTES || u.fh.handle_type < 0 ||
@@ -364,9 +364,9 @@ bool handle_covered(const struct handle *h, uint64_t *ret_ino, uint64_t *ret_pla
 	return true;
 }
 
-/* Returns true if the export may have handles of this kind.  A record may have handles
- * of any kind: before the record is opened, it is not known whether the kernel opens
- * its handles. */
+/* Returns true if the export accepts handles of this kind.  A record accepts every
+ * kind: until the record is opened, it is not known whether the kernel opens its
+ * handles. */
 static bool can_open_kind(const struct export *ex, uint8_t kind)
 {
 	return ex->top || kind == COVERED || ex->by_handle == (kind == KERNEL);

@@ -116,7 +116,8 @@ struct walk_pace {
 uint32_t walk_born(const struct statx *);
 /* Returns the digest of an inode number for struct walk_id. */
 uint16_t walk_digest(uint64_t ino);
-/* Remembers that the object with the number @ino is @name in the directory @parent. */
+/* Remembers that the object with the inode number @ino is the entry @name of the
+ * directory with the inode number @parent. */
 void walk_learn(struct export *, uint64_t ino, uint64_t parent, const char *name);
 /* Finds an object and opens it with O_PATH.  The thread must be running with the
  * server's own identity.  Returns 0, -ESTALE if the object is not found, -EAGAIN if no

@@ -26,9 +26,9 @@ enum { AUTH_STAT_BADCRED = 1, AUTH_STAT_REJECTEDCRED = 2 };
 enum { MOST_GIDS = 65536 }; /* NGROUPS_MAX, as in rpcrdma/gss.h */
 
 static bool can_switch; /* set by ident_init, before threads start */
-static uint64_t key[2]; /* for digests of groups; also set by ident_init */
+static uint64_t key[2]; /* key for digests of group lists; set by ident_init */
 static _Thread_local struct ident current; /* identity of this thread */
-static _Thread_local bool known; /* @current is valid; false = set all of it */
+static _Thread_local bool known;           /* false = @current is unknown */
 
 #ifdef SYS_setgroups32
 #define SETGROUPS SYS_setgroups32
@@ -54,7 +54,7 @@ bool ident_init(void)
 	struct __user_cap_data_struct caps[2];
 	uint32_t keep = 0;
 
-	/* getrandom always returns so few octets in full. */
+	/* A getrandom call for so few octets always fills the buffer. */
 	(void)!getrandom(key, sizeof(key), 0);
 	memset(caps, 0, sizeof(caps));
 	if (geteuid() != 0 || !get_caps(caps))
@@ -89,7 +89,7 @@ uint32_t ident_from_cred(const struct rpcrdma_auth *cred, const struct squash *s
 	if (cred->flavor == RPCRDMA_AUTH_SYS) {
 		if (rpcrdma_auth_sys_decode(cred, &sys) || sys.n_gids > 16)
 			return AUTH_STAT_BADCRED;
-		/* The kernel takes the ID -1 to mean "no change"; no user has this
+		/* The kernel interprets the ID -1 as "no change"; no user has this
 		 * ID. */
 		if (!s->all && !(s->root && sys.uid == 0) && sys.uid != UINT32_MAX &&
 		    sys.gid != UINT32_MAX) {
@@ -118,7 +118,6 @@ static void warn_groups_cut(uint32_t uid, unsigned n_gids)
 		         (unsigned)uid, MOST_GIDS);
 }
 
-/* Does not copy a list of more than IDENT_FEW_GIDS groups. */
 void ident_set_groups(struct ident *id, const uint32_t *gids, unsigned n,
                       const struct squash *s)
 {
@@ -223,7 +222,8 @@ int ident_enter(const struct ident *id)
 	return 0;
 }
 
-/* Leaves the groups unchanged: root needs none, and creates no files. */
+/* Does not change the thread's groups: root does not need groups, and the server
+ * creates no files with this identity. */
 int ident_enter_server(void)
 {
 	if (!can_switch || (known && current.uid == 0))
@@ -232,6 +232,6 @@ int ident_enter_server(void)
 		known = false;
 		return refuse_identity(&(struct ident){.uid = 0});
 	}
-	current.uid = 0; /* if @known is false, ident_enter will set everything */
+	current.uid = 0; /* if @known is false, ident_enter still sets all IDs */
 	return 0;
 }

@@ -110,7 +110,7 @@ void op_readlink(struct op *op)
 		e = !path ? -ENOMEM : n < 0 ? -errno : 0;
 	}
 	op->res.status = nfs_status(e);
-	/* symlink_attributes is the first field of resok and of resfail. */
+	/* resok and resfail both begin with symlink_attributes. */
 	attr_post(op->obj, &ok->symlink_attributes);
 	if (e)
 		return;
@@ -118,7 +118,7 @@ void op_readlink(struct op *op)
 	op->tail = (struct rpcrdma_piece){path, (size_t)n, true};
 }
 
-/* Reads the sizes of the file system of @fh, and the attributes of @fh.  Returns 0 or
+/* Reads the sizes of the file system of @fh, and the attributes of @fh.  Returns 0 or a
  * negative errno. */
 static int stat_filesystem(struct op *op, const nfs_fh3 *fh, struct statvfs *ret,
                            post_op_attr *ret_attr)
@@ -128,8 +128,7 @@ static int stat_filesystem(struct op *op, const nfs_fh3 *fh, struct statvfs *ret
 	if (!e && fstatvfs(op->obj->path_fd, ret))
 		e = -errno;
 	op->res.status = nfs_status(e);
-	/* In each caller's results, @ret_attr is the first field of resok and of
-	 * resfail. */
+	/* In every caller's results, both resok and resfail begin with @ret_attr. */
 	attr_post(op->obj, ret_attr);
 	return e;
 }
@@ -161,7 +160,7 @@ void op_fsinfo(struct op *op)
 	ok->rtmax = ok->rtpref = ok->wtmax = ok->wtpref = NFSD_MAX_IO;
 	ok->rtmult = ok->wtmult = 4096;
 	ok->dtpref = NFSD_MAX_DIR;
-	ok->maxfilesize = INT64_MAX; /* limit of the system calls; FBIG above it */
+	ok->maxfilesize = INT64_MAX; /* largest file offset in Linux system calls */
 	ok->time_delta = (nfstime3){0, 1};
 	ok->properties = FSF3_LINK | FSF3_SYMLINK | FSF3_HOMOGENEOUS | FSF3_CANSETTIME;
 }

@@ -4,8 +4,8 @@
  * the server is not root, the container lacks CAP_DAC_READ_SEARCH, or the file system
  * does not support handles.
  *
- * A table of limited size records the directory and the name where each inode number
- * was last seen.  If the table does not lead to the object, for example after a
+ * A table of limited size records in which directory, and under which name, each inode
+ * number was last seen.  If the table does not lead to the object, for example after a
  * restart, the export is searched.  A handle contains 16-bit digests of the inode
  * numbers of the topmost 17 directories on the object's path, so that a search usually
  * reads one directory at each level.  Below these levels the search tries all
@@ -86,7 +86,7 @@ void walk_learn(struct export *ex, uint64_t ino, uint64_t parent, const char *na
 	pthread_mutex_unlock(&ex->walk_lock);
 }
 
-/* Returns 0 if @fd is open on the object, else -ESTALE. */
+/* Returns 0 if @fd is open on the object, otherwise -ESTALE. */
 static int check_found(const struct export *ex, const struct walk_id *w, int fd)
 {
 	struct statx st;
@@ -117,8 +117,8 @@ static int open_entry(int dir, const char *name)
 	return open_name(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
 }
 
-/* Reads the attributes of @name.  Returns 0 or a negative errno, -EXDEV at a mount
- * point. */
+/* Reads the attributes of @name.  Returns 0, -EXDEV at a mount point, or another
+ * negative errno. */
 static int stat_entry(int dir, const char *name, struct statx *ret)
 {
 	int fd = open_entry(dir, name), e;
@@ -130,9 +130,9 @@ static int stat_entry(int dir, const char *name, struct statx *ret)
 	return e;
 }
 
-/* Looks up in the table the names on the path from the root to @ino, and stores them in
- * @names, last name first.  Returns the number of names, or -ENOENT if some are
- * missing. */
+/* Finds, in the table, the names on the path from the root to the object @ino, and
+ * stores copies in @names, last name first.  Returns the number of names, or -ENOENT if
+ * some are missing. */
 static int recall_names(struct export *ex, uint64_t ino, char **names, unsigned max)
 {
 	unsigned n = 0;

@@ -188,9 +188,9 @@ static void unregister_nlm(struct daemon *s)
 	}
 }
 
-/* Registers all versions of NLM or none.  If another lock manager, such as the
- * kernel's, is already registered on this host, clients use that one; no locks are
- * granted on this server's files in either case. */
+/* Registers all versions of NLM.  If another lock manager, such as the kernel's, is
+ * already registered on this host, registers none and leaves that lock manager to the
+ * clients.  In either case, no locks are granted on this server's files. */
 static int register_nlm(struct daemon *s)
 {
 	struct sockaddr_storage ss;

@@ -121,8 +121,7 @@ static struct list_writer begin_list_results(struct op *op)
 
 static void end_list_results(struct op *op, struct list_writer *o)
 {
-	static const char
-	        end[4]; /* XDR FALSE, an empty list; sent if there is no memory */
+	static const char end[4]; /* XDR FALSE: an empty list, if there is no memory */
 
 	op->tail = (struct rpcrdma_piece){end, 4, false};
 	if (!o->buf)
@@ -174,7 +173,7 @@ void op_export(struct op *op)
 		if (ex->live &&
 		    (!put_list_word(&o, 1) || !put_list_string(&o, ex->name) ||
 		     !put_client_groups(&o, ex->clients)))
-			o = was; /* too long; an empty list would mean any client */
+			o = was; /* omit an export whose client list does not fit */
 	}
 	pthread_mutex_unlock(&d->access.lock);
 	end_list_results(op, &o);
@@ -216,8 +215,8 @@ struct export *op_mnt_export(struct op *op)
 	               : NULL;
 }
 
-/* Returns NULL if the reply does not need a file system: for UMNT, for the handle of an
- * export itself, or if the client is refused. */
+/* The reply needs no file system for UMNT, for the handle of an export's root, or if
+ * the client is refused. */
 struct filesystem *op_mnt_fs(struct op *op)
 {
 	const char *rest = NULL;
@@ -255,7 +254,7 @@ static int descend_component(struct op *op, struct export *ex, const char *name,
 
 	if (e || name_is_dot(name))
 		return e ? e : -EINVAL;
-	/* Without O_DIRECTORY, which would trigger an autofs mount. */
+	/* No O_DIRECTORY, because it would trigger an autofs mount. */
 	next = open_name(*fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
 	if (next < 0)
 		return next;
@@ -289,8 +288,8 @@ static int open_walk_start(struct op *op, struct export *ex, struct handle *h,
 	return fd < 0 ? -errno : fd;
 }
 
-/* Descends along @rest, in at most MNTPATHLEN / 2 steps.  Returns 0 or negative
- * errno. */
+/* Descends along @rest, which has at most MNTPATHLEN / 2 components.  Returns 0 or a
+ * negative errno. */
 static int descend_path(struct op *op, struct export *ex, const char *rest,
                         struct handle *h)
 {
@@ -321,7 +320,7 @@ static int find_directory(struct op *op, struct export *ex, const char *rest)
 		return descend_path(op, op->cross, op->rest, &op->made);
 	op->made = ex->root;
 	if (!rest[strspn(rest, "/")])
-		return 0; /* works even if the file system does not respond */
+		return 0; /* does not access the file system */
 	return descend_path(op, ex, rest, &op->made);
 }
 
@@ -348,9 +347,9 @@ static mountstat3 convert_mount_error(int e)
 	return MNT3ERR_SERVERFAULT;
 }
 
-/* If AUTH_SYS is not an allowed flavor, the uid in an AUTH_SYS credential proves
- * nothing, and must not be used to find out names in other users' directories.  MNT
- * then looks up the directory as the anonymous user. */
+/* Switches to the anonymous user if MNT has to look up a directory but AUTH_SYS is not
+ * an allowed flavor.  The uid in an AUTH_SYS credential then proves nothing, and must
+ * not be used to find out names in other users' directories. */
 static int enter_walk_identity(struct op *op, const char *rest)
 {
 	const struct squash *s = &op->may.squash;

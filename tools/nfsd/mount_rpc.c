@@ -80,7 +80,7 @@ static bool get_call_header(struct reader *r, struct header *ret,
 	ret->version = get_rpc_word(r);
 	ret->proc = get_rpc_word(r);
 	*cred = get_rpc_auth(r);
-	(void)get_rpc_auth(r); /* the verifier, which is empty with these flavors */
+	(void)get_rpc_auth(r); /* verifier; empty for AUTH_NONE and AUTH_SYS */
 	return !r->bad;
 }
 
@@ -106,8 +106,8 @@ static size_t execute_call(struct mount_rpc *m, const struct header *h,
 	return put_reply_status(w, MSG_ACCEPTED, (uint32_t)status, NULL, 0) + n;
 }
 
-/* Returns the length of the reply, or 0 if the record is not a call and must not be
- * answered. */
+/* Executes the call in @record and writes the reply to @ret.  Returns the reply's
+ * length, or 0 if the record is not a call and must not be answered. */
 static size_t answer_record(struct mount_rpc *m, struct mount_call *call,
                             const void *record, size_t len,
                             uint8_t ret[MOUNT_RPC_BYTES], bool *ret_failed)

@@ -228,8 +228,8 @@ static struct mount_line *find_mount_child(const struct mount_table *m, uint64_t
 	return NULL;
 }
 
-/* A mount that covers another mount is in the table as a child of that mount, with the
- * same path. */
+/* Follows stacked mounts: a mount that covers another mount is in the table as a child
+ * of that mount, with the same path. */
 struct mount_line *mount_table_at(const struct mount_table *m, uint64_t parent,
                                   const char *path)
 {

@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include <linux/openat2.h>
 
-enum { MOST_LEVELS = 4096 + 256 }; /* more than the 4096 that `rpcrdma cp -r` makes */
+enum { MOST_LEVELS = 4096 + 256 }; /* levels; `rpcrdma cp -r` makes at most 4096 */
 
 /* Finds the directory in the arguments, and checks the name.  Returns 0 or negative
  * errno. */
@@ -151,7 +151,7 @@ static int lookup_self(struct op *op, struct handle *h, struct statx *st)
 }
 
 /* Opens @name without sleeping, if the kernel has cached it.  Returns a descriptor,
- * negative errno, or NFSD_WOULD_SLEEP if the name is not cached. */
+ * a negative errno, or NFSD_WOULD_SLEEP if the name is not cached. */
 static int open_cached(int dir, const char *name, uint64_t flags)
 {
 	struct open_how how = {.flags = flags,
@@ -197,7 +197,8 @@ static int get_child(struct op *op, const char *name, struct statx *st)
 	return object_adopt(op->nfsd, dir->ex, &h, fd, st, &op->obj2);
 }
 
-/* Works like get_child for an object that was just created, or that exists already. */
+/* Works like get_child for an entry that was just created or that already existed.
+ * Returns -EEXIST for a mount point. */
 static int get_made(struct op *op, const char *name, struct statx *st)
 {
 	int e = get_child(op, name, st);
@@ -322,9 +323,9 @@ static void finish_create(struct op *op, int e, struct object *made, wcc_data *w
 	op_sync_change(op, op->obj);
 }
 
-/* Sets the initial attributes that were not already set on creation.  If the user is
- * not allowed to change the owner, the user remains the owner and no error is reported,
- * as with other servers. */
+/* Sets the initial attributes that were not already set on creation.  Like other
+ * servers, reports no error if the user is not allowed to change the owner: the user
+ * then remains the owner. */
 static int set_initial_attributes(struct op *op, const sattr3 *attributes,
                                   bool mode_is_set)
 {
@@ -468,7 +469,8 @@ void op_mkdir(struct op *op)
 		e = -errno;
 	if (!e)
 		e = get_made(op, a->where.name, &st);
-	/* The directory inherits set-group-ID, which a later chmod would clear. */
+	/* If the client requests no set-ID bits, do not set the mode again: that would
+	 * clear a set-group-ID bit inherited from the parent directory. */
 	if (!e)
 		e = set_initial_attributes(op, &a->attributes, !(mode & 06000));
 	finish_create(op, e, op->obj2, &wcc);
@@ -560,7 +562,7 @@ void op_mknod(struct op *op)
 
 /* -- removing -------------------------------------------------------------- */
 
-/* Makes, for object_forget, the handle of an object whose name is about to be removed.
+/* Makes the handle of an object whose name is about to be removed, for object_forget.
  * Returns false if there is no such object. */
 static bool make_doomed_handle(struct op *op, const struct object *dir,
                                const char *name, struct handle *ret)

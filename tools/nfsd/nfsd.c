@@ -3,16 +3,16 @@
  * rpcrdma nfsd: an NFS version 3 server for directories of this host.
  *
  * One engine serves all connections, and worker threads run operations that may sleep.
- * The process sets up, in this order: secret, exports, privileges, engine, programs,
- * listeners, threads for TCP.  The shutdown is in reverse order.  When the server is
+ * The process sets up the secret, exports, privileges, engine, programs, listeners and
+ * TCP threads, in this order, and shuts down in the reverse order.  When the server is
  * ready, it prints one line for each listener and notifies the service manager.
  *
  * SIGINT and SIGTERM end the engine's loop.  SIGHUP also ends the loop, unless there is
  * an exports file to load again or nohup(1) has made the process ignore SIGHUP.  After
  * the loop, the server removes its registrations, closes its listeners, answers the
- * requests in progress, and exits with 0.  If a file system does not respond, the
- * server does not wait for its requests: it reports their number and exits with 1.  A
- * second signal ends the process at once.
+ * requests in progress, and exits with status 0.  If a file system does not respond,
+ * the server does not wait for requests on that file system: it reports their number
+ * and exits with status 1.  A second signal ends the process at once.
  */
 #include "daemon.h"
 #include "notify.h"
@@ -26,7 +26,7 @@
 
 enum {
 	DRAIN_SECONDS = 2,
-	STOP_SECONDS = 1, /* additional time for workers and look-ups to end */
+	STOP_SECONDS = 1, /* additional time for workers and look-ups to finish */
 };
 
 time_t nfsd_now_seconds(void)
@@ -92,14 +92,14 @@ static void on_expire(void *arg)
 	(void)!rpcrdma_timer_start(s->engine, 1000000000, on_expire, s, &s->expire);
 }
 
-/* Drops capabilities, and finds out whether the server has privilege.  Call this before
+/* Drops capabilities, and finds out whether the server is privileged.  Call this before
  * any RDMA device is opened; see engine_keeps_identity. */
 static int take_identity(struct daemon *s)
 {
 	s->nfsd.privileged = ident_init();
 	if (!s->nfsd.privileged && !geteuid()) {
-		/* Otherwise, every client would be served as root, despite
-		 * squashing. */
+		/* Such a server could not squash: it would serve every client as
+		 * root. */
 		tool_error("root without CAP_SETUID and CAP_SETGID cannot act as its "
 		           "clients; run the server as an ordinary user");
 		return -EPERM;
@@ -114,7 +114,7 @@ static int take_identity(struct daemon *s)
  * served with the server's groups, so no look-ups are needed. */
 static int start_groups(struct daemon *s)
 {
-	enum { SHARE = 8 }; /* 1/8 of the memory limit is for waiting requests */
+	enum { SHARE = 8 }; /* 1/8 of the memory, for requests that wait for groups */
 	struct rpcrdma_budget b;
 
 	if (!s->manage_gids || !s->nfsd.privileged)
@@ -124,10 +124,9 @@ static int start_groups(struct daemon *s)
 	return s->nfsd.groups ? 0 : -ENOMEM;
 }
 
-/* Checks that the kernel has faccessat2, which Linux before 5.8 and old seccomp
- * profiles lack.  Without faccessat2, an unprivileged server uses access(2), and a
- * privileged server cannot start: for the latter, prints a message and returns
- * -ENOSYS. */
+/* Checks that faccessat2 is available; Linux before 5.8 and old seccomp profiles lack
+ * it.  Without faccessat2, an unprivileged server uses access(2).  A privileged server
+ * cannot start: the function prints a message and returns -ENOSYS. */
 static int check_access_call(struct daemon *s)
 {
 	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -269,7 +268,7 @@ static void drain_requests(struct daemon *s)
 {
 	uint64_t until = tool_now_ns() + (DRAIN_SECONDS + 2) * 1000000000ull;
 
-	(void)ident_enter_server(); /* the engine's thread may act as a client */
+	(void)ident_enter_server(); /* this thread may still have a client's identity */
 	notify_stopping("Answering the last requests");
 	reload_stop(&s->reload);
 	listening_unregister(s);

@@ -84,7 +84,7 @@
 #include "workers.h"
 
 enum {
-	NFSD_MAX_EXPORTS = EXPORTS_MAX, /* on the command line; same limit in a file */
+	NFSD_MAX_EXPORTS = EXPORTS_MAX, /* on the command line or in an exports file */
 	NFSD_EXPORT_SLOTS = 256, /* including exports that the file no longer lists */
 	NFSD_MAX_IO = 1 << 20,   /* octets; rtmax, wtmax */
 	NFSD_MAX_DIR = 64 << 10, /* largest READDIR reply, octets; also dtpref */
@@ -116,7 +116,7 @@ struct nfsd {
 	/* MNT calls over TCP that timed out during a group look-up and still run. */
 	_Atomic unsigned abandoned_lookups;
 	struct access access;
-	bool old_access; /* faccessat2 is missing; never true with privilege */
+	bool old_access; /* faccessat2 is missing; never set if @privileged */
 	/* True if the engine's thread must keep the server's identity: the kernel
 	 * accepts commands for an RDMA device only from a thread with the credentials
 	 * that opened the device.  Operations that check permissions then run in
@@ -125,7 +125,7 @@ struct nfsd {
 	struct object_cache objects;
 	struct filesystem *fs[NFSD_MAX_FS]; /* only added, like exports */
 	_Atomic unsigned n_fs;
-	pthread_mutex_t fs_lock; /* guards additions to @fs, and users of each */
+	pthread_mutex_t fs_lock; /* guards additions to @fs, and each entry's users */
 	struct crossings crossings;
 	unsigned threads; /* for each file system */
 	_Atomic uint64_t sync_failures;
@@ -140,13 +140,14 @@ struct nfsd {
 
 /* Returns the seconds of the monotonic clock (nfsd.c). */
 time_t nfsd_now_seconds(void);
-/* Adds NFS and MOUNT to the service, which uses the tables in struct nfsd
- * (procedures.c).  Returns 0 or a negative errno. */
+/* Adds the programs NFS and MOUNT to the service (procedures.c).  Their tables, which
+ * are part of struct nfsd, are lent until the service is freed.  Returns 0 or a
+ * negative errno. */
 int nfsd_add_programs(struct nfsd *, struct rpcrdma_service *);
 /* Copies the write verifier to @ret (stable.c). */
 void nfsd_get_verf(struct nfsd *, uint8_t ret[NFS3_WRITEVERFSIZE]);
-/* Changes the write verifier, so that clients send again unstable data that may have
- * been lost (stable.c). */
+/* Changes the write verifier, so that clients send unstable data again if the data may
+ * have been lost (stable.c). */
 void nfsd_renew_verf(struct nfsd *);
 
 #endif

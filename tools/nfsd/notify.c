@@ -11,7 +11,7 @@
 #include <sys/time.h>
 #include <sys/un.h>
 
-enum { SEND_SECONDS = 5 }; /* send timeout, if the manager does not read */
+enum { SEND_SECONDS = 5 }; /* send timeout, for a manager that does not read */
 
 static struct {
 	int fd; /* -1 = there is no manager */
@@ -34,7 +34,7 @@ static int take_notify_address(const char *name)
 	manager.to_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len);
 	if (*name == '@')
 		manager.to.sun_path[0] =
-		        0; /* no final NUL, which would be part of the name */
+		        0; /* without a final NUL, which would be part of the name */
 	else
 		manager.to_len++;
 	return 0;

@@ -7,10 +7,10 @@
  * data stays in the cache until the data are on storage (stable.c).  A descriptor for
  * writing is closed sooner, because it prevents others from executing the file.
  *
- * Operations that may take long are left to workers, which do not hold the cache's lock
- * while running them.  Workers tidy objects (sync the data, then close the descriptor
- * for writing) and free them: closing may take long because it may free the blocks of a
- * large removed file.
+ * Workers run the operations that may take long, without holding the cache's lock.
+ * They tidy objects (sync the data, then close the descriptor for writing) and free
+ * them.  Closing a descriptor may take long, because the file system may then free the
+ * blocks of a large removed file.
  *
  * Descriptors are opened with the server's own identity, after object_permit() has
  * asked the kernel whether the caller has permission (access control lists included).
@@ -74,9 +74,9 @@ static void run_free_object(struct worker_job *job)
 	free_object((struct object *)job); /* @job is the first member */
 }
 
-/* Frees the objects in @list, which are no longer in the cache.  An object whose
- * freeing may sleep is freed by a worker of its file system, unless that file system is
- * @mine.  The caller must not hold the cache's lock. */
+/* Frees the objects in @list, which are no longer in the cache.  If freeing an object
+ * may sleep, a worker of its file system frees it; but the caller's thread frees
+ * objects on the file system @mine.  The caller must not hold the cache's lock. */
 static void dispose_objects(struct object *list, const struct filesystem *mine)
 {
 	struct object *o;
@@ -143,8 +143,9 @@ static void insert_object(struct object_cache *c, struct object *o)
 	c->n++;
 }
 
-/* Ignores objects of exports that are no longer live, because another file system with
- * the same handles may have been mounted in their place. */
+/* Finds the object for a handle, or returns NULL.  Ignores objects of exports that are
+ * no longer live, because a different file system with the same handles may have been
+ * mounted there. */
 static struct object *find_hashed(struct object_cache *c, const void *data, size_t len)
 {
 	struct object *o = c->buckets[find_bucket(data, len)];
@@ -215,15 +216,16 @@ static void trim_cache(struct object_cache *c, unsigned left, struct object **go
 	}
 }
 
-/* If there are too many objects, drops several at a time, because each call may wake a
- * worker. */
+/* If there are too many objects, drops a sixteenth of them at once, because each call
+ * may wake a worker. */
 static void trim_full_cache(struct object_cache *c, struct object **gone)
 {
 	if (c->n > c->max)
 		trim_cache(c, c->max - c->max / 16, gone);
 }
 
-/* Drops an object that has been idle for long enough, or has it tidied first. */
+/* Drops an object that has been idle for IDLE_SECONDS, or has it tidied if its data are
+ * not on storage.  Also has an idle object tidied to close its write_fd. */
 static void expire_object(struct object_cache *c, struct object *o, time_t now,
                           struct object **gone)
 {
@@ -288,7 +290,7 @@ void objects_fini(struct nfsd *d)
 	pthread_mutex_destroy(&c->lock);
 }
 
-/* Makes an object without references, and takes ownership of @fd.  Returns 0 or
+/* Makes an object without references, and takes ownership of @fd.  Returns 0 or a
  * negative errno. */
 static int new_object(struct nfsd *d, struct export *ex, const struct handle *h, int fd,
                       const struct statx *st, struct object **ret)
@@ -497,8 +499,8 @@ void object_proc_path(const struct object *o, char ret[32])
 	snprintf(ret, 32, "/proc/self/fd/%d", o->path_fd);
 }
 
-/* Makes the system call directly, because it checks the thread's identity for file
- * access; glibc's faccessat may emulate AT_EACCESS with stat. */
+/* Calls faccessat2 directly, because the kernel checks the thread's identity for file
+ * access, whereas glibc's faccessat may emulate AT_EACCESS with stat. */
 int object_access(const struct object *o, int want)
 {
 	char path[32];
@@ -651,8 +653,8 @@ int object_write_fd(struct nfsd *d, struct object *o, const struct ident *id, in
 	return get_object_fd(d, o, id, W_OK, O_WRONLY, &o->write_fd, ret);
 }
 
-/* A directory's entries are read through its read_fd.  Unlike a file's owner, a
- * directory's owner needs read permission. */
+/* Uses read_fd for reading the entries.  Unlike a file's owner, a directory's owner
+ * needs read permission. */
 int object_dir_fd(struct nfsd *d, struct object *o, const struct ident *id, int *ret)
 {
 	int e = d->privileged ? object_permit(o, id, R_OK, false) : 0;

@@ -44,7 +44,7 @@ struct object {
 	uint64_t ino;
 	bool covered;         /* a mount point; path_fd is its parent directory */
 	pthread_mutex_t lock; /* guards the fields below, and read_fd's file position */
-	int read_fd, write_fd; /* opened as the server when needed; -1 = not open */
+	int read_fd, write_fd; /* opened with the server's identity; -1 = not open */
 	struct object_perm perms[2];
 	pthread_rwlock_t syncing; /* read-locked during each sync */
 	_Atomic uint64_t failed;  /* sync_failures after the object's last failure */
@@ -61,7 +61,7 @@ struct object_cache {
 	struct object *newest, *oldest;
 	unsigned n;
 	unsigned max;  /* above this, the oldest unused objects are freed */
-	unsigned most; /* limit including objects in use or not yet on storage */
+	unsigned most; /* maximum number of objects, in use or not */
 };
 
 /* -- cache (object.c) ------------------------------------------------------ */
@@ -97,8 +97,8 @@ void object_forget(struct nfsd *, const struct handle *);
 
 /* -- one object (object.c) ------------------------------------------------- */
 
-/* Reads the attributes.  Returns 0, -ESTALE if the last link is gone, or another
- * negative errno. */
+/* Reads the attributes.  Returns 0, -ESTALE if the object's last name has been removed,
+ * or another negative errno. */
 int object_stat(struct object *, struct statx *ret);
 /* Returns 0 if @id has the permissions @want (R_OK ...), otherwise a negative errno.
  * The thread must be running with the identity @id.  If @owner_may is true, the owner
@@ -119,7 +119,7 @@ int object_open_read_fd(struct nfsd *, struct object *, const struct ident *,
 /* Gives the object a descriptor for writing.  Closes @fd if the object already has
  * one. */
 void object_keep_write_fd(struct object *, int fd);
-/* Returns a descriptor for fsync, whatever the caller's permissions. */
+/* Returns a descriptor for fsync, without checking the caller's permissions. */
 int object_sync_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
 /* Works like object_sync_fd, but prefers the descriptor through which data were
  * written, because the kernel reports a loss of the data to that descriptor. */
