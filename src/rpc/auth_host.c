@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connects a connection's calls with the security flavors that protect them: implements
- * the operations that a flavor needs from the connection, and offers RPCSEC_GSS. */
+/* The functions that security flavors call on a connection (oncrpc/call_auth.h), and
+ * the creation of RPCSEC_GSS contexts. */
 #include "gss/gss_client.h"
 #include "rpc/calls.h"
 

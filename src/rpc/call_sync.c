@@ -2,11 +2,11 @@
 /*
  * Blocking calls.
  *
- * Normal path: a calling thread that runs the engine does so until its call has ended.
- * Every other calling thread posts its call to the engine, and sleeps until the done
- * function has copied the results.  If no thread has called rpcrdma_engine_process, the
- * first calling thread runs the engine for all; when its call has ended, another one
- * takes over.
+ * Normal path: if no other thread runs the engine, and no thread has ever called
+ * rpcrdma_engine_process, the calling thread runs the engine until its call has ended.
+ * Then it wakes another calling thread, which runs the engine in turn.  Otherwise, the
+ * calling thread posts its call to the engine, and sleeps until the done function has
+ * copied the results.
  *
  * Failure: a posted call does not begin while no thread runs the engine.  If the call's
  * timeout passes before that, the thread returns and the engine frees the call later.
@@ -33,12 +33,13 @@ struct sync_call {
 	size_t size;
 	struct rpcrdma_reply reply;
 	pthread_cond_t cond;
-	/* guarded by the engine's sync_lock; @left: timed out before it began */
+	/* guarded by the engine's sync_lock; @left: the call timed out before it began
+	 */
 	bool begun, left, done;
 };
 
-/* Returns -EOVERFLOW if a result was too large for its destination, and so was put in
- * the library's memory, which is not valid after the done function. */
+/* Returns -EOVERFLOW if a result was too large for its destination.  The library has
+ * then put the result in its own memory, which is freed after the done function. */
 static int check_dests(const struct rpcrdma_reply *r)
 {
 	int err = 0;

@@ -9,7 +9,7 @@
 #include "rpc/suspect.h"
 
 enum {
-	MAX_SENT = 192, /* limit of calls sent on one link; more wait here */
+	MAX_SENT = 192, /* most calls sent on a link; further calls wait here */
 	CALL_HEADER_MAX = RR_RPC_HEADER_MAX,
 	REPLY_HEADER_MAX = 24 + RR_RPC_AUTH_MAX,
 };
@@ -17,7 +17,7 @@ enum {
 struct rpcrdma_call {
 	/* in the waiting, sent or ending list, or in a context's wait queue */
 	struct rr_list link;
-	/* fires at @timeout_at or @give_up_at, the earlier one */
+	/* fires at @timeout_at or @give_up_at, whichever is earlier */
 	struct rr_timer timer;
 	rr_time timeout_at;
 	rr_time give_up_at; /* when to give up waiting for a link */
@@ -29,10 +29,10 @@ struct rpcrdma_call {
 	void *arg;
 	struct rr_call_auth *auth; /* the call's state in a security context; or NULL */
 	bool own_header;           /* the user encodes and decodes RPC headers */
-	bool bound;                /* must not be sent again, nor under another XID */
+	bool bound; /* signed: must not be sent again, even with a new XID */
 	/* @done is running, so the call cannot be cancelled */
 	bool is_done_running;
-	/* status if the call was ended locally; 0 = it was not */
+	/* status if the call was ended locally; otherwise 0 */
 	int verdict;
 	unsigned attempts;
 	struct rr_losses losses;
@@ -215,8 +215,8 @@ static void end_timed_out(struct rr_timer *t)
 	rpcrdma_call_cancel(k);
 }
 
-/* Limits the wait of a call without a link to absence_ns, which begins now, however
- * long other calls have already waited. */
+/* If there is no link, limits the time that the call waits for one.  The limit is
+ * absence_ns from now, no matter how long other calls have already waited. */
 static int begin_absence(struct rpcrdma_call *k)
 {
 	struct rpcrdma_conn *c = k->conn;
@@ -264,8 +264,8 @@ static void for_each_unsent(struct rpcrdma_conn *c, void (*fn)(struct rpcrdma_ca
 
 /* -- calls that end on a link ---------------------------------------------- */
 
-/* Returns true if the call ended because its connection did, so that it may be sent
- * again. */
+/* Returns true if the call ended only because its connection was lost.  Such a call may
+ * be sent again. */
 static bool ended_by_loss(const struct rpcrdma_call *k, const struct rr_link *l)
 {
 	struct rr_conn_info info;
@@ -277,8 +277,8 @@ static bool ended_by_loss(const struct rpcrdma_call *k, const struct rr_link *l)
 	       k->call.status != -EMSGSIZE && k->call.status != -EPROTO;
 }
 
-/* Prepares the call to be sent in another way, if there is one that avoids the error.
- * Returns true if so.  The call gets a new XID, because the server may remember its
+/* Prepares the call to be sent in another way that avoids the error.  Returns false if
+ * there is no such way.  The call gets a new XID, because the server may remember its
  * reply to the old one. [E6] */
 static bool recover_call(struct rpcrdma_call *k, const struct rr_link *l)
 {
@@ -303,8 +303,8 @@ static bool refused_context(struct rpcrdma_call *k)
 	       k->auth->context->ops->retries(k->auth, &h);
 }
 
-/* Puts a call on the waiting list, to be sent once more.  @first: before the other
- * calls. */
+/* Returns a call to the waiting list, to be sent again: before all other waiting calls
+ * if @first is true, otherwise after them. */
 static void queue_again(struct rpcrdma_call *k, bool first)
 {
 	end_attempt(k);
@@ -315,8 +315,7 @@ static void queue_again(struct rpcrdma_call *k, bool first)
 	note_absence(k);
 }
 
-/* If @k is the call that has the link to itself, lets other calls use the link.
- * Returns true if so. */
+/* If @k was using the link alone, lets other calls use the link and returns true. */
 static bool end_lone(struct rpcrdma_conn *c, const struct rpcrdma_call *k)
 {
 	if (c->lone != k)
@@ -326,8 +325,8 @@ static bool end_lone(struct rpcrdma_conn *c, const struct rpcrdma_call *k)
 	return true;
 }
 
-/* Returns true if a call that ended with its connection may be sent on another one.
- * @lone: no other call was using the connection. */
+/* Returns true if the call ended with its connection, and may be sent on another one.
+ * @lone is true if no other call was using the connection. */
 static bool may_go_on(struct rpcrdma_call *k, const struct rr_link *l, bool lone)
 {
 	struct rpcrdma_conn *c = k->conn;
@@ -407,8 +406,8 @@ static int wrap_call(struct rpcrdma_call *k)
 	return 0;
 }
 
-/* Ends a call that cannot be sent.  The next call that waits for its security context
- * is tried instead, because no other event would do that. */
+/* Ends a call that cannot be sent.  Then queues the next call that waits for the same
+ * security context, because no later event would queue it. */
 static void end_untried(struct rpcrdma_call *k, int verdict)
 {
 	end_unsent(k, verdict);
@@ -442,8 +441,8 @@ static int submit_call(struct rpcrdma_conn *c, struct rpcrdma_call *k)
 	return err;
 }
 
-/* Gives a suspected call the link to itself if the link has no other call.  Suspected
- * calls are the first ones on a new connection, see queue_again. */
+/* If @k is a suspected call and the only one on the link, keeps other calls off the
+ * link.  Suspected calls are the first on a new connection, see queue_again. */
 static void begin_lone(struct rpcrdma_conn *c, struct rpcrdma_call *k)
 {
 	if (c->n_here != 1 || !rr_losses_suspect(&k->losses))

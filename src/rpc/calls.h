@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A user's calls over one connection, in either direction.
+ * Makes a user's calls over a connection, in either direction.
  *
- * The user has a struct rpcrdma_conn, "the object" below.  The object has a link (a
- * transport connection, link.h) while it is connected, and keeps the calls while it is
- * not.  There are two kinds of objects, each with its own operations: a client
- * (client.c) makes its links itself; a server's object for calls in the reverse
- * direction (reverse.c) borrows the link of a session.
+ * The user has a struct rpcrdma_conn, "the object" below.  While the object is
+ * connected, it has a link (a transport connection, link.h).  At other times, its calls
+ * wait.  There are two kinds of objects, each with its own operations.  A client
+ * (client.c) makes its own links.  A server's object for calls in the reverse direction
+ * (reverse.c) borrows the link of a session.
  *
  * Normal path: rpcrdma_call puts a call on the waiting list.  rr_calls_submit passes
  * the call to the link's connection (conn.h).  rr_calls_done decodes the Reply and
  * calls the user's done function.
  *
  * Failure: when a link is lost, its calls return to the waiting list one by one, to be
- * sent again under their old XIDs [v2 §4.5.5].  The kind of the object, or absence_ns,
- * limits how long calls wait; suspect.h limits how often they are sent.  A call that
- * the peer's transport refused is sent once more, under a new XID, if there is another
- * way to send it (rr_call_recover).
+ * sent again with their old XIDs [v2 §4.5.5].  Calls wait for at most absence_ns or, if
+ * that is 0, as long as the object's operations allow.  The code in suspect.h limits
+ * how often calls are sent.  A call that the peer's transport refused is sent once
+ * more, with a new XID, if there is another way to send it (rr_call_recover).
  *
  * Invariants: until its done function runs, a call is on exactly one list: waiting,
  * sent, ending, or the wait queue of its security context (call_auth.h).  Done
@@ -41,14 +41,15 @@ struct rr_calls_ops {
 	void (*free)(struct rpcrdma_conn *);
 };
 
-/* The first member of a client and of an object for calls in the reverse direction. */
+/* The object.  Clients, and objects for calls in the reverse direction, are structs
+ * that have this struct as their first member. */
 struct rpcrdma_conn {
 	struct rr_owner owner;
 	const struct rr_calls_ops *ops;
 	struct rpcrdma_engine *engine;
 	struct rr_voice voice;
 	const struct rr_prov_ops *prov;
-	struct rr_link *link; /* sends new calls; NULL = none, calls wait */
+	struct rr_link *link; /* link for new calls; NULL = new calls wait */
 	struct rr_list waiting, sent;
 	struct rr_list ending; /* calls that end_timer ends; they have no link */
 	unsigned n_sent;       /* number of calls sent, on all links */
@@ -69,7 +70,8 @@ struct rpcrdma_conn {
 	char reason[160];
 };
 
-/* Counts an event that is not counted by a link, for the connection and the engine. */
+/* Counts an event in the connection's and the engine's statistics.  Not for events that
+ * a link counts. */
 #define rr_calls_count(c, what) ((c)->past.what++, (c)->engine->ended.what++)
 
 /* A Call whose RPC header the caller encodes, and whose Reply it decodes. */
@@ -78,15 +80,15 @@ struct rr_call_passthrough {
 	size_t len;         /* octets in @header, at most RR_RPC_HEADER_MAX */
 	/* send eligible items in the payload, not in chunks [v2 §11.2.2] */
 	bool no_reduce;
-	/* the Call is signed: it must not be sent again, nor under another XID */
+	/* the Call is signed, so it must not be sent again, even with a new XID */
 	bool bound;
 	bool whole; /* send as a Position Zero Read chunk if the peer accepts one */
 	bool room;  /* always offer a Reply chunk of reply_bytes */
 };
 
-/* Makes a call like rpcrdma_call.  With @pass, the program, version, procedure and
- * credential in the options are ignored, and the reply's status is only that of the
- * transport. */
+/* Makes a call like rpcrdma_call.  If @pass is not NULL, the program, version,
+ * procedure and credential in the options are ignored, and the RPC status in the Reply
+ * is not decoded. */
 int rr_calls_make(struct rpcrdma_conn *, const struct rpcrdma_call_options *,
                   const struct rr_call_passthrough *pass,
                   struct rpcrdma_call **ret) RR_MUST_CHECK;
@@ -105,7 +107,8 @@ int rr_calls_init(struct rpcrdma_conn *c, struct rpcrdma_engine *,
 void rr_calls_fini(struct rpcrdma_conn *);
 /* Sends waiting calls, as many as the link accepts. */
 void rr_calls_submit(struct rpcrdma_conn *);
-/* Handles the end of a call that was sent; an owner operation of links. */
+/* Handles the end of a call that was sent.  For use as the call_done operation of a
+ * link's owner. */
 void rr_calls_done(struct rr_link *, struct rr_call *);
 void rr_calls_end_waiting(struct rpcrdma_conn *, int verdict);
 /* Ends all calls on a list.  None of these calls may be on a link. */

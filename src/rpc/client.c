@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A client's connection: makes a link, and another one when the link is lost.
+ * A client's connection.  Makes a link, and makes a new link when the old one is lost.
  *
  * Normal path: rpcrdma_connect resolves the name, and an attempt to connect runs in the
  * loop.  When the link is ready, the waiting calls are sent (calls.c).  If the user
@@ -35,7 +35,8 @@ enum { MAX_NEGOTIATION_FAILURES = 4, MAX_ORPHANS = 8, SAME_ADDRESS = 2, NFS = 10
 struct client {
 	struct rpcrdma_conn conn;
 	struct rr_link_config config;
-	/* @addrs: all; @addr: the link's; @next_addr: the next link's */
+	/* @addrs: all addresses of the server; @addr: address of the current link;
+	 * @next_addr: address to try next */
 	struct addrinfo *addrs, *addr, *next_addr;
 	struct rr_timer retry_timer; /* starts the next attempt */
 	/* host whose rpcbind to ask for the port; or NULL */
@@ -46,15 +47,15 @@ struct client {
 	rpcrdma_conn_event_fn *event;
 	void *arg;
 	unsigned failures; /* consecutive failures, for the back-off */
-	/* when the server stopped answering; RR_TIME_NEVER = it answers */
+	/* when the server stopped answering; RR_TIME_NEVER = the server answers */
 	rr_time silent_since;
 	rr_time ready_at; /* when the link became ready */
 	unsigned asked;   /* versions offered by this link, enum rr_conn_versions */
 	unsigned negotiation_failures; /* consecutive failures of a negotiation */
 	bool had_two;                  /* the server has used version 2 */
 	bool resting;                  /* connects again with the next call */
-	/* list of struct callee: lost links with requests that
-	                            * handlers have not answered */
+	/* struct callee.orphan: lost links with requests that handlers have not
+	 * answered */
 	struct rr_list orphans;
 };
 
@@ -107,8 +108,8 @@ static rr_time back_off_time(struct client *t)
 	return d - d / 4 + rr_rng_below(&t->conn.engine->rng, d / 2 + 1);
 }
 
-/* Plans the next attempt.  @negotiating: the failed link was part of a negotiation,
- * which is a single attempt for the user. */
+/* Plans the next attempt.  @negotiating is true if the failed link was part of a
+ * version negotiation, whose links are reported to the user as a single attempt. */
 static void plan_reconnect(struct client *t, int error, bool negotiating)
 {
 	struct rpcrdma_conn *c = &t->conn;
@@ -120,7 +121,7 @@ static void plan_reconnect(struct client *t, int error, bool negotiating)
 	if (t->silent_since == RR_TIME_NEVER)
 		t->silent_since = now;
 	if ((t->config.o.no_reconnect && !negotiating) || error == -EPROTONOSUPPORT ||
-	    /* the identities of client and server will not change */
+	    /* host authentication would fail again */
 	    error == -EACCES) {
 		give_up_client(t, error);
 		return;
@@ -143,7 +144,7 @@ static void plan_reconnect(struct client *t, int error, bool negotiating)
 		report_event(t, error, false);
 }
 
-/* Returns true if the client must reconnect at once: because there are calls, or to
+/* Returns true if the client must reconnect at once, either to send its calls or to
  * receive calls or extension messages. */
 static bool connection_is_needed(const struct client *t)
 {
@@ -201,7 +202,8 @@ static enum rr_version_next learn_version(struct client *t, const struct rr_link
 	                              t->config.o.version_cache_ns);
 }
 
-/* Returns the reason for the user if no further attempt makes sense, or NULL. */
+/* If no further attempt makes sense, returns the reason, as text for the user.
+ * Otherwise returns NULL. */
 static const char *hopeless_reason(const struct client *t, enum rr_version_next next)
 {
 	switch (next) {
@@ -220,9 +222,9 @@ static const char *hopeless_reason(const struct client *t, enum rr_version_next 
 	return NULL;
 }
 
-/* Returns true if the link was ready and the server has sent something.  Being ready
- * proves nothing in version 1, which has no initial exchange.  Returns false if links
- * to this address are lost again and again. */
+/* Returns true if the link was ready and the server has sent a message on it.  (In
+ * version 1, which has no initial exchange, a link can be ready without any message
+ * from the server.)  Returns false if links to this address are lost repeatedly. */
 static bool link_was_useful(const struct client *t, const struct rr_link *l)
 {
 	struct rr_conn_info info;
@@ -257,8 +259,9 @@ static void plan_next_link(struct client *t, struct rr_link *l, int error,
 	rr_link_stats(l, &s);
 	s.connections_open = 0;
 	rr_stats_add(&t->conn.past, &s);
-	/* The server was reachable while the link existed, with or without calls.  A
-	 * link that ends as soon as it is ready proves nothing. */
+	/* If the link existed for some time, the server was reachable, even if there
+	 * were no calls.  A link that ends as soon as it is ready does not prove that
+	 * the server is reachable. */
 	if (rr_link_was_ready(l) && now - t->ready_at >= t->config.o.reconnect_max_ns)
 		note_reply(&t->conn);
 	if (!error)
@@ -366,9 +369,9 @@ static const struct rr_link_owner_ops client_ops = {
         .closed = link_closed,
 };
 
-/* Makes the object for requests from the server.  A client without callbacks needs
- * none: its level of reverse-direction support is NONE, so conn refuses requests.
- * [R3] */
+/* Makes the object for requests from the server.  Makes no object for a client without
+ * callbacks, whose connections refuse requests because the client has announced that it
+ * does not support the reverse direction. [R3] */
 static int new_callee(struct client *t, struct rr_dispatch **ret)
 {
 	struct callee *c;

@@ -97,8 +97,8 @@ static void free_if_empty(struct rr_crowd *c, struct rr_origin *o)
 
 /* -- ranks ----------------------------------------------------------------- */
 
-/* Enlarges all ranks to hold a count of @n, so that no later change of kind can
- * fail. */
+/* Enlarges all ranks so that an origin may have @n connections of any kind.  No later
+ * change of a connection's kind can fail then. */
 static int reserve_ranks(struct rr_crowd *c, size_t n)
 {
 	for (unsigned k = 0; k < RR_GUEST_KINDS; k++) {
@@ -120,8 +120,8 @@ static int reserve_ranks(struct rr_crowd *c, size_t n)
 	return 0;
 }
 
-/* Removes an origin from the list for its count.  In this list, the prev of the first
- * origin is the last one. */
+/* Removes an origin from the list for its count.  In this list, the first origin's
+ * @prev points to the last origin. */
 static void leave_rank(struct rr_rank *r, struct rr_origin *o, unsigned kind)
 {
 	struct ranked *x = &o->of[kind];
@@ -275,8 +275,8 @@ size_t rr_crowd_most(const struct rr_crowd *c, enum rr_guest_kind kind)
 	return c->rank[kind].top;
 }
 
-/* Finds the origin's first connection for which @may returns true.  @looks limits the
- * calls of @may, and is decremented by each. */
+/* Finds the origin's first connection for which @may returns true.  Calls @may at most
+ * *@looks times, and decrements *@looks at each call. */
 static struct rr_guest *first_of(const struct rr_origin *o, unsigned kind,
                                  bool (*may)(const struct rr_guest *), unsigned *looks)
 {

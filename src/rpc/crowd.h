@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A listener's connections by address and state.  If there are too many connections,
- * one of them is closed to make room for a new one; this table finds the one to close.
+ * A table of a listener's connections, ordered by address and kind.  If there are too
+ * many connections, the listener closes one to make room for a new one.  This table
+ * finds the connection to close.
  *
- * Names below: a guest is a connection, an origin is an IP address from which
- * connections come, and the crowd is the table of all.  For each kind of connection, an
- * origin lists its connections in the order in which they became of that kind, and the
- * crowd sorts the origins by their number of such connections.  So the oldest
- * connection from the address with the most connections is found in constant time, and
- * a change of kind moves only a few pointers.
+ * Names below: a guest is a connection, an origin is the IP address of one or more
+ * peers, and the crowd is the entire table.  An origin has a list of its connections
+ * for each kind, oldest first.  For each kind, the crowd groups the origins by their
+ * number of connections.  So the oldest connection from the address with the most
+ * connections is found in constant time, and a change of kind moves only a few
+ * pointers.
  *
  * Addresses are found by a keyed digest, so that peers cannot choose colliding ones.
  */
@@ -68,8 +69,8 @@ unsigned rr_crowd_count(const struct rr_crowd *, const struct sockaddr_storage *
 size_t rr_crowd_most(const struct rr_crowd *, enum rr_guest_kind);
 /*
  * Finds a connection of @kind for which @may returns true.  Tries the addresses with
- * the most such connections first, and the oldest connection from an address first.
- * With @from, tries only connections from that address.  Calls @may at most
+ * the most connections of @kind first, and the oldest connection from an address first.
+ * If @from is not NULL, tries only connections from that address.  Calls @may at most
  * RR_CROWD_LOOKS times.  Returns NULL if no connection was found.
  */
 enum { RR_CROWD_LOOKS = 256 };

@@ -429,7 +429,8 @@ static bool needs_acceptor(const struct rpcrdma_request *q)
 	       q->rpc.cred.flavor == RPCRDMA_AUTH_GSS;
 }
 
-/* Authenticates the caller.  This precedes any other answer. */
+/* Authenticates the caller.  The Call must not be answered before that, not even with
+ * an error. */
 static void begin_accept(struct rpcrdma_request *q)
 {
 	struct rr_acceptor_job *a = calloc(1, sizeof(*a));
@@ -519,9 +520,10 @@ static struct rpcrdma_request *new_request(struct rr_link *l, struct rr_request 
 	return q;
 }
 
-/* Asks the program for memory for items, if it provides such memory.  Returns true if
- * the request was refused and answered: by the program, or because the beginning of a
- * Special Call shows an error, so that the rest need not be pulled. */
+/* Asks the program for memory for items, if it provides such memory.  Answers the
+ * request with an error if the program refuses, or if the beginning of a Special Call
+ * shows an error; the rest of the Call is then not pulled.  Returns true if the request
+ * was answered. */
 static bool refuse_early(struct rpcrdma_request *q)
 {
 	int n;

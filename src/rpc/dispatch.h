@@ -12,8 +12,9 @@
 #include "oncrpc/rpc_header.h"
 #include "rpc/service.h"
 
-/* Octets allocated after each item of a pass-through service, for the handler: more
- * than an allocator adds to a block. */
+/* Octets allocated after each item of a pass-through service.  They are more octets
+ * than malloc() adds to a block, so a handler can use the item's block in place of a
+ * block that XDR routines have allocated. */
 enum { RR_ITEM_TAIL = 4096 + 64 };
 
 struct rr_dispatch {
@@ -58,20 +59,20 @@ bool rr_dispatch_is_executing(const struct rr_dispatch *);
 void rr_dispatch_init(struct rr_dispatch *s, struct rpcrdma_engine *,
                       const struct rr_link_config *, struct rpcrdma_service *);
 
-/* Releases what rr_dispatch_init has made.  The link must have ended. */
+/* Releases the members of @s.  The link must have ended. */
 void rr_dispatch_fini(struct rr_dispatch *);
 
 struct rr_dispatch *rr_request_dispatch(const struct rpcrdma_request *);
 
 /* -- pass-through services (service.h) ------------------------------------- */
 
-/* Each item in a Call to such a service is in a block of its own, from malloc. */
+/* Each item in a Call to a pass-through service is in its own block from malloc(). */
 
 /* Returns the Call's header, which is valid until the request ends. */
 const struct rr_rpc_call *rr_request_rpc(const struct rpcrdma_request *);
-/* Transfers ownership of the block of the item at @base to the caller.  Returns false
- * if the request has no such item, or no longer owns it.  To be called by the thread
- * that is to reply. */
+/* Transfers ownership of the block that contains the item at @base to the caller.
+ * Returns false if the request has no such block, or no longer owns the block.  To be
+ * called by the thread that is to reply. */
 bool rr_request_take_item(struct rpcrdma_request *, const void *base);
 /* Like rpcrdma_request_reply, but the pieces are the complete Reply, including the RPC
  * header. */
@@ -82,7 +83,7 @@ int rr_request_reply_passthrough(struct rpcrdma_request *, const struct rpcrdma_
  * function is called afterwards.  Call in the engine's thread. */
 void rr_request_give_up(struct rpcrdma_request *);
 
-/* Admit, begin, end or drop requests; owner operations of a link. */
+/* Admit, begin, end or drop requests.  For use as operations of a link's owner. */
 void rr_dispatch_admit(struct rr_link *, struct rr_request *);
 void rr_dispatch_begin(struct rr_link *, struct rr_request *);
 void rr_dispatch_end(struct rr_link *, struct rr_request *, int status);

@@ -72,8 +72,8 @@ struct hostage_watch {
 	unsigned quiet_periods; /* consecutive periods in which no connection waited */
 };
 
-/* Returns the dispatch's link, or NULL if there is none, or if it is lost or has
- * ended. */
+/* Returns the dispatch's link.  Returns NULL if there is no link, or if the link is
+ * lost or has ended. */
 static struct rr_link *link_of_holder(struct rr_list *n)
 {
 	struct rr_link *l = rr_container_of(n, struct rr_dispatch, holders)->link;
@@ -93,8 +93,8 @@ static void forgive_all(struct hostage_watch *w)
 	}
 }
 
-/* Finds the connection that uses the most memory, among those whose peer transfers too
- * little. */
+/* Finds the connections whose peers transfer too little, and returns the one that uses
+ * the most memory. */
 static struct rr_link *find_worst(struct hostage_watch *w)
 {
 	struct rr_link *ret = NULL;

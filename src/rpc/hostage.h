@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ends connections whose peers are slow while others wait for the memory they use.
+ * Ends connections whose peers are too slow while other connections wait for memory.
  *
  * A holder is a connection that uses memory from the budget (budget.h).  While holders
  * wait for memory, each engine checks its connections four times a second.  It checks
- * the connections that wait for their peer to send the data being pulled or to receive
- * a reply.  Within RR_HOSTAGE_NS, such a peer must transfer RR_HOSTAGE_RATE octets a
- * second, or as many octets as its requests hold.  Within RR_HOSTAGE_STILL_NS, the peer
- * must transfer at least something.  Connections whose peers do not are ended, those
- * that use the most memory first, until enough is free; their clients send the calls
- * again.  Memory in use by handlers does not count.
+ * each connection that waits for its peer to send the data being pulled or to receive a
+ * reply.  The peer must do both of the following:
+ *
+ *   - within RR_HOSTAGE_NS, transfer RR_HOSTAGE_RATE octets a second, or as many octets
+ *     as its requests use, whichever is less;
+ *   - within RR_HOSTAGE_STILL_NS, transfer at least one octet.
+ *
+ * If a peer fails to do so, its connection is ended, and the client must send its calls
+ * again.  The connections that use the most memory are ended first, until enough memory
+ * is free.  Memory in use by handlers does not count.
  */
 #ifndef RR_RPC_HOSTAGE_H
 #define RR_RPC_HOSTAGE_H

@@ -42,7 +42,8 @@ static int ask_by_rdma(struct rpcrdma_engine *e, const struct rr_rpcb *r,
 	return err;
 }
 
-/* Connects as clients would: through an RDMA device if one serves the address. */
+/* Connects as a client would: through an RDMA device, if any device serves the
+ * address. */
 bool rr_is_dead_over_rdma(const struct rr_rpcb *r, const struct sockaddr *sa)
 {
 	struct rpcrdma_engine *e;

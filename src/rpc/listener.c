@@ -13,7 +13,8 @@ enum {
 	ACCEPTS_PER_EVENT = 64,
 	ACCEPT_PAUSE_MS = 100,
 	REOPEN_MS = 1000,
-	/* iterations in which to look for ended sessions before accepting */
+	/* most loop iterations by which accepting is postponed, so that sessions that
+	 * have ended are found first */
 	POSTPONE_MAX = 4,
 };
 
@@ -78,7 +79,7 @@ static void reopen_later(struct rpcrdma_listener *l)
 	                    l->engine->now + RR_MS(REOPEN_MS));
 }
 
-/* Accepts a connection.  Returns false if no other one can be accepted now. */
+/* Accepts a connection.  Returns false if no further connection can be accepted now. */
 static bool accept_one(struct rr_entrance *at)
 {
 	struct rpcrdma_listener *l = at->listener;

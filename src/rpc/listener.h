@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Listeners: accept connections with one or two providers, and keep the sessions
- * (session.h).
+ * Listeners.  A listener accepts connections with one or two providers, and has a list
+ * of its sessions (session.h).
  *
- * Failure: if there are no descriptors or there is no memory, accepting pauses for a
- * while.  If a device is removed, the listener looks for the device until it returns.
+ * Failure: if no descriptor or no memory is available, the listener stops accepting for
+ * a while.  If a device is removed, the listener tries to listen again every second.
  */
 #ifndef RR_RPC_LISTENER_H
 #define RR_RPC_LISTENER_H

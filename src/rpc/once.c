@@ -60,7 +60,8 @@ bool rr_once_begin(struct rpcrdma_request *q, const struct sockaddr_storage *cal
 	struct rr_rpc_call rpc = q->rpc;
 	const char *who;
 
-	/* neither the handle nor the sequence number identifies the Call */
+	/* The principal replaces the RPCSEC_GSS credential, whose handle and sequence
+	 * number may differ when the Call is repeated. */
 	if (q->gss) {
 		who = q->gss->request.who->principal;
 		rpc.cred.body = who;

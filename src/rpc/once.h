@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Requests to procedures that must not be executed twice, by means of the service's
+ * Handles requests to procedures that must not be executed twice, with the service's
  * reply cache (reply_cache.h).  [v2 §4.5.5, §7.5]
  *
  * Normal path: call rr_once_begin before the handler, rr_once_complete with the

@@ -176,7 +176,7 @@ const void *rpcrdma_cursor_fixed(struct rpcrdma_cursor *c, void *buf, size_t len
 	if (!begin_read(c, len))
 		return NULL;
 	if (!len)
-		return ""; /* there may be no octet to point to */
+		return ""; /* not @pos, which may be NULL if there are no octets */
 	if (len > octets_here(c)) {
 		p = buf;
 		if (!buf)

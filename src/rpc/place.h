@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Arguments' items that are placed in memory provided by the program.
+ * Places items of the arguments in memory that the program provides.
  *
  * Normal path: at ADMIT, rr_place_ask asks the program for memory, before the request
- * reserves memory of the library.  The items are read into the program's memory.
+ * reserves the library's memory.  The items are read into the program's memory.
  * rr_place_over returns this memory to the program when the request has ended, for
  * whatever reason.
  *

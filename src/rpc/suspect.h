@@ -22,8 +22,7 @@ enum { RR_LOSSES_SUSPECT = 2, RR_LOSSES_LONE = 2, RR_LOSSES_MAX = 8 };
 #define RR_LOSSES_LONE_NS RR_SEC(2)
 
 struct rr_losses {
-	/* @all: connections lost; @lone: lost connections that carried only this call
-	 */
+	/* @all: connections lost; @lone: lost while they carried only this call */
 	unsigned all, lone;
 };
 
