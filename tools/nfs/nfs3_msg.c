@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * XDR in memory for the NFS server and the NFS client tools; contracts in nfs3_msg.h.
- * rpcgen generates the code for structures.  This file adds names with limits, items,
- * lists, and checks that all octets are used.
+ * rpcgen generates the code for structures.  This file adds support for names of
+ * limited length, items and lists, and checks that no octets remain after decoding.
  */
 #include "nfs3_msg.h"
 #include <errno.h>

@@ -39,8 +39,8 @@ int nfs3_decode(const void *buf, size_t len, xdrproc_t proc, void *obj,
                 size_t obj_size);
 void nfs3_free(xdrproc_t proc, void *obj, size_t obj_size);
 
-/* The same functions, with the casts and the size for a type, as in NFS3_DECODE(p, n,
- * GETATTR3args, &args). */
+/* Macros for these functions that add the casts and the size for a type, for example
+ * NFS3_DECODE(p, n, GETATTR3args, &args). */
 #define NFS3_ENCODE(buf, size, type, obj)                                              \
 	nfs3_encode(buf, size, (xdrproc_t)(void (*)(void))xdr_##type,                  \
 	            (const type *){obj})
@@ -51,9 +51,8 @@ void nfs3_free(xdrproc_t proc, void *obj, size_t obj_size);
 	nfs3_free((xdrproc_t)(void (*)(void))xdr_##type, (type *){obj}, sizeof(type))
 
 /*
- * Stores in @ret the first piece of the arguments that a server received, which
- * precedes any item.  Returns false if there are no pieces or the first piece is an
- * item.
+ * Stores the octets before any item in the arguments, as received by a server, in @ret
+ * and @ret_len.  Returns false if there are no pieces or the first piece is an item.
  */
 bool nfs3_args_head(const struct rpcrdma_piece *args, unsigned n_args, const void **ret,
                     size_t *ret_len);
@@ -71,9 +70,11 @@ int nfs3_args_end(const struct rpcrdma_piece *args, unsigned n_args, size_t used
 
 /*
  * Finds the item of @item_len octets after the first @used octets of a client's
- * results: at @dest (may be NULL) if the item was placed there, or inline.  Returns 0;
- * -EBADMSG if the results are malformed or the item is longer than requested; or
- * -EPROTO if it is inline although a chunk was provided for it.    [v2 §A.1]
+ * results.  The item is at @dest if it was placed there, otherwise inline; @dest may be
+ * NULL.  Returns 0.  Returns -EBADMSG if the results are malformed or the item is
+ * longer than requested, or -EPROTO if the item is inline although a chunk was provided
+ * for it.
+ *                                                                 [v2 §A.1]
  */
 int nfs3_result_item(const struct rpcrdma_reply *reply, size_t used,
                      const struct rpcrdma_dest *dest, uint32_t item_len,

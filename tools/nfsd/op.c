@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Serves a request.  First the credential and all octets of the arguments are decoded.
+ * Serves a request.  First, the credential and the complete arguments are decoded.
  * Then the engine's thread or a worker assumes the caller's identity, runs the
  * procedure, waits for storage if necessary, encodes the results and sends the reply.
  * All state is in the request's own memory.
@@ -8,11 +8,11 @@
  * begin_op() decides where the procedure runs.  The engine's thread runs it if it uses
  * no file system, or a file system that never sleeps.  If caches may have the answer,
  * the engine's thread tries them first.  All other procedures run in a worker of the
- * file system.  The TCP thread waits only briefly for an MNT call, because its other
- * callers are waiting.
+ * file system.  The TCP thread waits only briefly for an MNT call, because it serves
+ * all of its callers one at a time.
  *
  * Malformed arguments are answered with GARBAGE_ARGS and unknown credentials with
- * AUTH_ERROR.  All other errors are a status in the results.
+ * AUTH_ERROR.  All other errors are reported as a status in the results.
  */
 #include "op.h"
 #include <errno.h>
@@ -129,8 +129,7 @@ void op_sync(struct op *op, struct object *o, int fd)
 
 /* -- arguments and credential ---------------------------------------------- */
 
-/* Decodes the arguments.  Returns 0 or -EBADMSG.  After -EBADMSG there is nothing to
- * free. */
+/* Decodes the arguments.  Returns 0 or -EBADMSG; on failure, frees the arguments. */
 static int decode_op_args(struct op *op, const struct rpcrdma_piece *p, unsigned n)
 {
 	const struct op_type *t = op->type;
@@ -170,8 +169,9 @@ static bool is_mount_op(const struct op *op)
 	return !op->type->name;
 }
 
-/* Returns the handle in the arguments of GETATTR or FSINFO, which a client that is
- * mounting may call without a user's credential.  Returns NULL for other procedures. */
+/* Returns the handle in the arguments of GETATTR or FSINFO, or NULL for other
+ * procedures.  A client may call these two procedures without a user's credential while
+ * it mounts. */
 static const nfs_fh3 *find_root_argument(const struct op *op)
 {
 	if (op->type->run == op_getattr)
@@ -227,8 +227,8 @@ static uint32_t identify_caller(struct op *op, const struct rpcrdma_auth *cred,
 	               : stat;
 }
 
-/* Decodes the arguments and the credential.  Returns 0, or the RPC status for the
- * reply.  After such a status there is nothing to free. */
+/* Decodes the arguments and the credential.  Returns 0.  On failure, frees the
+ * arguments and returns the RPC status for the reply. */
 static int check_op(struct op *op, const struct rpcrdma_auth *cred,
                     const struct rpcrdma_piece *args, unsigned n_args,
                     uint32_t *ret_auth_stat)
@@ -285,8 +285,8 @@ static uint64_t estimate_op_bytes(const struct op *op, const struct rpcrdma_piec
 	return bytes + (room < NFSD_MAX_IO ? room : NFSD_MAX_IO);
 }
 
-/* Runs the procedure.  Returns false if the procedure would have slept; it then has had
- * no effect. */
+/* Runs the procedure.  Returns false, without any effect, if the procedure would have
+ * to sleep. */
 static bool attempt_op(struct op *op)
 {
 	op->type->run(op);
@@ -466,7 +466,7 @@ void op_serve(struct nfsd *d, struct rpcrdma_request *req, const struct op_type 
 
 /* -- MOUNT over TCP -------------------------------------------------------- */
 
-enum { MNT_SECONDS = 2 }; /* longest wait of the TCP thread, which serves all callers */
+enum { MNT_SECONDS = 2 }; /* longest time that an MNT call delays other calls */
 
 /* An MNT call that a worker runs while the TCP thread waits, with a timeout. */
 struct waited {
@@ -587,9 +587,9 @@ static int start_waited(struct waited *w)
 }
 
 /* Has a worker run the call, and copies the call's results to @op.  Returns false if
- * the call cannot be started or the file system does not answer in time; the caller
- * then no longer has @op's references.  If an earlier call to the file system is still
- * unanswered, returns false at once. */
+ * the call cannot be started or the file system does not respond in time; @op's
+ * references have then been released or given to the worker.  Returns false at once if
+ * an earlier call to the file system is still unanswered. */
 static bool run_in_worker(struct op *op, struct filesystem *fs)
 {
 	struct waited *w = fs->abandoned ? NULL : malloc(sizeof(*w));

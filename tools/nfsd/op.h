@@ -40,8 +40,8 @@ union op_args {
 	dirpath mnt;
 };
 
-/* Every member begins with the status.  If all other octets are zero, the results are a
- * failure without attributes. */
+/* Every member begins with the status.  A failure status followed by zeros is a valid
+ * failure result without attributes. */
 union op_results {
 	nfsstat3 status;
 	GETATTR3res getattr;
@@ -70,8 +70,8 @@ union op_results {
 
 struct op;
 
-/* A procedure.  Its function fills op->res (zero at first) and op->tail, and calls
- * op_sync if the reply must wait for storage. */
+/* A procedure.  Its function fills op->res, which is initially zero, and op->tail.  It
+ * calls op_sync if the reply must wait for storage. */
 struct op_type {
 	xdrproc_t args, res; /* NULL = void */
 	size_t args_size;
@@ -91,17 +91,17 @@ struct op {
 	struct rpcrdma_request *req;
 	const struct mount_call *tcp; /* for MOUNT over TCP; @req is then NULL */
 	struct export *ex; /* export that the arguments refer to, or NULL; referenced */
-	struct export *cross; /* export with the result, if not @ex; referenced */
+	struct export *cross; /* export that contains the result; NULL = @ex */
 	const char *rest;     /* remainder of MNT's path, below @cross */
 	struct grant may;     /* what the client may do with @ex */
-	int denied;           /* 0, or negative errno if access to @ex is denied */
+	int denied;           /* 0, or a negative errno if access to @ex is denied */
 	struct ident id;
 	struct group_wait wait; /* wait.list is referenced until the reply */
 	struct filesystem *fs;  /* file system whose workers run the job; or NULL */
 	union op_args args;
 	union op_results res;
 	const void *item;          /* the item in the arguments */
-	struct rpcrdma_piece tail; /* results after the head: an item or a list */
+	struct rpcrdma_piece tail; /* item or list that follows the results in @head */
 	struct object *obj, *obj2; /* references, released after the procedure */
 	int sync_fd[2];            /* descriptors to sync before the reply; -1 = none */
 	struct object *sync_obj[2]; /* objects that own the descriptors: obj or obj2 */
@@ -149,7 +149,7 @@ const struct op_type *nfsd_mount_type(uint32_t proc);
 
 /* -- MOUNT (mount_program.c; over TCP: op.c, mount_rpc.c) ------------------ */
 
-/* Returns the export in which an MNT call's path lies, or NULL. */
+/* Returns the export that contains the path in an MNT call, or NULL. */
 struct export *op_mnt_export(struct op *);
 /* Returns the file system in which MNT must look up a directory, or NULL if none is
  * needed. */

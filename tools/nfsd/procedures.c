@@ -16,8 +16,8 @@ static uint32_t get_symlink_item_len(const union op_args *a)
 }
 
 #define XDR_OF(t) ((xdrproc_t)(void (*)(void))xdr_##t)
-/* The field "once" is set for procedures that would fail, or would undo another
- * client's change, if they were executed again. */
+/* @once is set for procedures whose repeated execution would fail or would undo another
+ * client's change. */
 #define TYPE_OF(proc, fn)                                                              \
 	.name = #proc, .args = XDR_OF(proc##3args), .res = XDR_OF(proc##3res),         \
 	.args_size = sizeof(proc##3args), .run = (fn)

@@ -14,7 +14,7 @@
 enum { ADDR_BYTES = NI_MAXHOST + NI_MAXSERV + 4 };
 
 /* Writes "ADDR:PORT" to @text, with an IPv6 address in brackets.  Returns @text, or a
- * constant text if the address cannot be written. */
+ * constant string if the address cannot be formatted. */
 static const char *format_address(const struct sockaddr_storage *ss,
                                   char text[ADDR_BYTES])
 {

@@ -2,15 +2,15 @@
 /*
  * Which data must be on storage, and when.
  *
- * Data of an unstable WRITE are in the page cache.  If they are lost, the kernel
- * reports the loss once through each descriptor that was open at that time; a
- * descriptor opened later may never report it.  So an object with such data stays in
- * the cache, together with the descriptor through which they were written, until a sync
- * has succeeded.  A failed sync changes the write verifier, and clients send their
- * uncommitted data again [RFC 1813 §3.3.7, §3.3.21].  Usually the sync is a COMMIT;
- * otherwise a worker syncs the object before it leaves the cache (object.c).
+ * An unstable WRITE leaves its data in the page cache.  If the data are lost, the
+ * kernel reports the loss once through each descriptor that is open at the time; a
+ * descriptor opened later may never report it.  So an object with unstable data stays
+ * in the cache, together with the descriptor through which the data were written, until
+ * a sync has succeeded.  A failed sync changes the write verifier, and clients send
+ * their uncommitted data again [RFC 1813 §3.3.7, §3.3.21].  Usually the sync is a
+ * COMMIT; otherwise a worker syncs the object before it leaves the cache (object.c).
  *
- * A file that has lost its last name is not synced, because no COMMIT can ask for it.
+ * A file without any remaining name is not synced, because no COMMIT can ask for it.
  *
  * Unless --async is given, changed names and attributes are on storage before the reply
  * is sent [RFC 1813 §4.8].  An object that has a descriptor is synced through that

@@ -33,7 +33,7 @@ enum {
 	MAX_PEERS = 64,
 	MARK = 4,
 	MAX_FRAGMENTS = 64,
-	MAX_TURNS = 8, /* calls served on a connection before the next one's turn */
+	MAX_TURNS = 8, /* calls served in a row on one connection */
 	IDLE_SECONDS = 30,
 	STOP_MS = 1000,
 	PAUSE_MS = 100, /* time without accepting after an accept has failed */
@@ -43,7 +43,7 @@ enum {
 
 struct peer {
 	int fd;
-	uint64_t since_ms; /* when it was accepted or a call was last answered */
+	uint64_t since_ms; /* time of accept or of the last answered call */
 	struct sockaddr_storage addr;
 	uint8_t mark[MARK];
 	size_t mark_len;
@@ -110,8 +110,8 @@ static void accept_peer(struct tcpd *m, int listener, uint64_t now)
 	                 SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 	if (fd < 0) {
-		/* Usually no descriptor is left; other connections will soon close
-		 * some. */
+		/* The usual cause is a lack of descriptors, until other connections are
+		 * closed. */
 		if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
 			m->pause_until_ms = now + PAUSE_MS;
 		return;
@@ -157,8 +157,8 @@ static bool begin_fragment(const struct tcpd *m, struct peer *p)
 	       ++p->n_fragments <= MAX_FRAGMENTS;
 }
 
-/* Returns 1 if the record is complete, 0 if more octets are needed, or -1 if the
- * connection must be closed. */
+/* Reads more of the record.  Returns 1 if the record is complete, 0 if more octets are
+ * needed, or -1 if the connection must be closed. */
 static int read_peer_record(const struct tcpd *m, struct peer *p)
 {
 	ssize_t n;
@@ -246,8 +246,8 @@ static int write_answer(struct peer *p, uint64_t now)
 	return 1;
 }
 
-/* Reads and answers calls, and writes replies, as far as the connection is ready.
- * Returns false if the connection must be closed. */
+/* Reads and answers calls, and writes replies, until the connection would block or
+ * MAX_TURNS is reached.  Returns false if the connection must be closed. */
 static bool serve_peer(struct tcpd *m, struct peer *p, uint64_t now)
 {
 	int r = 1;
@@ -327,7 +327,7 @@ static void *run_tcpd(void *arg)
 		if (poll(q.fds, q.n, stopping ? PAUSE_MS : choose_wait_ms(m, now)) <
 		            0 &&
 		    errno != EINTR)
-			break; /* poll failed: there is no memory to serve anybody */
+			break; /* there is not enough memory for poll */
 		now = now_ms();
 		serve_ready(m, &q, now, stopping);
 		if (!stopping && q.fds[0].revents)

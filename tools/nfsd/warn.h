@@ -34,9 +34,9 @@ enum warn_kind {
  * @error (a negative errno; 0 = @what includes the reason).  Prints at most one line of
  * each kind per second, and preserves errno.  Any thread may call this. */
 void warn_about(enum warn_kind, int fd, const char *what, int error);
-/* The two halves of warn_about, for lines of another form.  warn_take_turn returns true
- * if a line of this kind may be printed now; otherwise it counts the line as omitted.
- * warn_print prints a line. */
+/* The two halves of warn_about, for lines in a different format.  warn_take_turn
+ * returns true if a line of this kind may be printed now; otherwise it counts the line
+ * as omitted.  warn_print prints a line. */
 bool warn_take_turn(enum warn_kind);
 void warn_print(enum warn_kind, const char *fmt, ...)
         __attribute__((format(printf, 2, 3)));
@@ -51,13 +51,15 @@ void warn_print_counts(bool all);
 void complain_of_storage(const struct op *);
 /* Warns that requests on the op's file system use too much memory. */
 void complain_of_delay(const struct op *);
-/* Warns that @peer was denied the export.  @mounts: the peer tried to mount it, not to
- * use it.  @port: the peer was denied only because its port is above 1023. */
+/* Warns that @peer was denied access to the export: to mount it if @mounts is true,
+ * otherwise to use it.  @port is true if the only reason is a source port above
+ * 1023. */
 void complain_of_access(const struct export *, const struct sockaddr_storage *peer,
                         bool mounts, bool port);
 /* Warns that the request was refused with @auth_stat. */
 void complain_of_flavor(const struct op *, uint32_t auth_stat);
-/* Warns about a refused security context; for rpcrdma_service_gss_options.no_room. */
+/* The function for rpcrdma_service_gss_options.no_room: warns that a security context
+ * was refused because there are too many. */
 void complain_of_contexts(void *arg, const struct sockaddr *peer);
 
 #endif

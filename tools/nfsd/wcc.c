@@ -3,10 +3,10 @@
  * Weak cache consistency: attributes before and after an operation.    [RFC 1813 §2.6]
  *
  * A reply contains an object's attributes from before and after the operation.  If the
- * first equal the attributes in the client's cache, the client concludes that its own
- * operation caused the whole difference.  It would never notice that another client had
- * also changed the object in between.  So each operation that changes an object for a
- * client holds the object's lock from the time it reads the first attributes until it
+ * attributes from before match those in the client's cache, the client concludes that
+ * its own operation caused every difference.  It would never notice that another client
+ * had also changed the object in between.  So each operation that changes an object for
+ * a client holds the object's lock from the time it reads the first attributes until it
  * has read the last, but not while it waits for storage.
  *
  * Processes on this host do not use these locks.  So a directory's attributes from

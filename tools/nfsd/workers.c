@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads for operations that may sleep, so that engines do not sleep.  The threads run
- * the jobs in one queue, which has one lock.  If a job is queued and no thread is idle,
- * another thread is started, up to a limit.  A thread ends when it has had no job for a
- * while.
+ * Threads for operations that may sleep, so that the engine's thread need not sleep.
+ * The threads share one queue of jobs, with one lock.  If a job is queued and no thread
+ * is idle, another thread is started, up to a limit.  A thread ends when it has had no
+ * job for a while.
  *
- * A job may sleep in the kernel for as long as its file system takes; the queue's other
- * jobs may have to wait meanwhile.  The caller limits the memory that waiting jobs use.
+ * A job may sleep in the kernel for as long as its file system takes, and may delay the
+ * other jobs in the queue.  The caller limits the memory that waiting jobs use.
  */
 #include "workers.h"
 #include "tool.h"

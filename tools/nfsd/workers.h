@@ -48,8 +48,8 @@ uint64_t workers_bytes(struct workers *);
 bool workers_stuck(struct workers *, uint64_t ns);
 /* Returns the number of queued and running jobs. */
 unsigned workers_pending(struct workers *);
-/* Refuses new jobs, and waits for all queued and running jobs, at most until @until
- * (monotonic).  Returns false if some have not finished by then. */
+/* Refuses new jobs, and waits until all queued and running jobs have finished, or until
+ * @until (monotonic).  Returns false if some have not finished by then. */
 bool workers_stop(struct workers *, const struct timespec *until);
 
 #endif
