@@ -141,7 +141,7 @@ static void poll_action(struct rr_conn *c, struct rr_op *op, struct rr_action *r
 	}
 }
 
-/* If the connection is lost and no call or request is left, stores CLOSED, the last
+/* If the connection is lost and no call or request remains, stores CLOSED, the last
  * action, in @ret and returns true. */
 static bool poll_closed(struct rr_conn *c, struct rr_action *ret)
 {

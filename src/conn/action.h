@@ -2,7 +2,7 @@
 /*
  * The queue of actions.
  *
- * An rr_op represents an action.  It is a member of the object that the action is about
+ * An rr_op represents an action.  It is a member of the object that the action concerns
  * (a Receive buffer, a message, a region, a call).  Its address is the action's token.
  */
 #ifndef RR_CONN_ACTION_H
@@ -11,8 +11,8 @@
 #include "conn/conn.h"
 
 struct rr_op {
-	struct rr_list link; /* in conn.actions until polled; after that a Send or Write
-	                      * is in conn.in_flight */
+	struct rr_list link; /* linked into conn.actions until the action is polled; a
+	                      * Send or Write is then linked into conn.in_flight */
 	enum rr_action_kind kind;
 };
 

@@ -6,14 +6,14 @@
  * the steps of the dialogue; this file decides when they are sent.  The client begins,
  * after its other properties have been sent and the server's first message has arrived.
  * Each step is one RDMA2_CONNPROP (in parts if it is long) with TPMORE set.  The peers
- * take turns.  When a peer's hook is satisfied, the peer sends its last step, if there
- * is one, and ends its exchange with an empty final message.
+ * take turns.  When its hook is satisfied, a peer sends its last step, if any, and then
+ * an empty final message, which ends its part of the exchange.
  *
- * Without a hook, property 6 is treated as unknown.  A peer that ends its exchange
- * without any step has no hook; auth_required decides whether that is allowed.  The
- * connection is closed if the hook refuses the peer, if a step is out of turn or too
- * long, if there are too many steps, or if the peer ends its exchange in the middle of
- * the dialogue.
+ * Without a hook, property 6 is treated as unknown.  A peer that sends its final
+ * message without any step has no hook; auth_required decides whether such a peer is
+ * allowed.  The connection is closed if the hook refuses the peer, if a step is out of
+ * turn or too long, if there are too many steps, or if the peer sends its final message
+ * in the middle of the dialogue.
  */
 #include "conn/core.h"
 
@@ -32,9 +32,9 @@ static void refuse_peer(struct rr_conn *c)
 	rr_conn_fail(c, -EACCES);
 }
 
-/* Closes the connection if a reported refusal was forged.  A peer excludes a property
- * set that it refuses from its proof.  So if the proof covers all our sets, a third
- * party has forged the refusal. */
+/* Closes the connection if a third party has forged a refusal.  A peer that refuses one
+ * of our property sets leaves this set out of its proof.  So if its proof covers all
+ * our sets, the peer did not send the refusal that we received. */
 static void check_refusals(struct rr_conn *c)
 {
 	if (c->auth.contradicted && c->auth.phase == RR_AUTH_DONE)
@@ -134,7 +134,7 @@ void rr_auth_go_on(struct rr_conn *c)
 		return;
 	if (p->in == RR_PROPS_IN_FINAL && !a->satisfied) {
 		if (a->heard)
-			refuse_peer(c); /* the peer ended its exchange in the middle of
+			refuse_peer(c); /* the peer ended the exchange in the middle of
 			                 * the dialogue */
 		else
 			skip_auth(c);

@@ -9,8 +9,8 @@
 struct rr_auth_state {
 	enum rr_auth_phase phase;
 	bool satisfied; /* the hook has accepted the peer */
-	bool refused;   /* the hook has refused the peer; our last step is still to be
-	                 * sent */
+	bool refused;   /* the hook has refused the peer, but our last step has not been
+	                 * sent yet */
 	bool heard;     /* a step from the peer has arrived */
 	bool contradicted;  /* the peer seems to have refused some of our properties */
 	unsigned steps;     /* steps so far, of both peers */
@@ -21,13 +21,13 @@ struct rr_auth_state {
 void rr_auth_init(struct rr_conn *);
 /* Returns true if the dialogue has ended, or authentication is not used. */
 bool rr_auth_settled(const struct rr_conn *);
-/* Processes a step from the peer: opaque<>, already checked. */
+/* Processes a step from the peer.  Its opaque<> encoding has already been checked. */
 void rr_auth_received(struct rr_conn *, const uint8_t *data, uint32_t len);
-/* Passes the hook a property that was sent (@own) or received. */
+/* Passes to the hook a property that was sent (@own) or received. */
 void rr_auth_property(struct rr_conn *, bool own, const struct rr_prop *);
 /* Records that the peer refused some of our properties. */
 void rr_auth_rejected(struct rr_conn *);
-/* Begins or ends the dialogue if its conditions are met.  Call it after an
+/* Begins or ends the dialogue as soon as this is possible.  Call it after an
  * RDMA2_CONNPROP has been processed or sent, and after a step has been sent. */
 void rr_auth_go_on(struct rr_conn *);
 /* Records that our step has been sent completely. */

@@ -16,19 +16,19 @@
  * requests have asked for their memory: no request is ahead in the queue, and no
  * Special Call waits for its first octets.
  *
- * Until room is granted, parts stay in their Receive buffers; spares are posted
- * instead, and other messages are served.  The last part may arrive before the room is
- * granted.  While parts wait for room, credits are withheld (tx.c), so that the peer
- * pauses.  But the peer sends Replies to our calls only after its continued Call, and a
- * handler that waits for such a Reply may occupy the memory.  So nothing is withheld
- * while any of our calls is outstanding.  If more parts of a Call arrive than may be
- * kept, the Call is refused with RDMA2_ERR_SYSTEM.
+ * Until room is granted, parts stay in their Receive buffers; spare buffers are posted
+ * instead, and other messages are served.  Even the last part may arrive before the
+ * room is granted.  While parts wait for room, credits are withheld (tx.c), so that the
+ * peer pauses.  But the peer sends Replies to our calls only after its continued Call,
+ * and a handler that waits for such a Reply may occupy the memory.  So nothing is
+ * withheld while any of our calls is outstanding.  If more parts of a Call arrive than
+ * can be kept, the Call is refused with RDMA2_ERR_SYSTEM.
  */
 #include "conn/core.h"
 
-/* Returns how many parts may wait for memory.  Withholding credits (tx.c) cannot
- * enforce this limit alone: each message that we send hands back one credit, and at low
- * ceilings no credit is withheld. */
+/* Returns the maximum number of parts that wait for memory.  Withholding credits (tx.c)
+ * is not enough to enforce this limit: each message that we send returns one credit,
+ * and no credit is withheld at low ceilings. */
 static unsigned max_held(const struct rr_conn *c)
 {
 	return RR_MAX(3 * c->credit.ceiling, (unsigned)RR_HELD_LEAST);
@@ -79,7 +79,7 @@ static uint32_t append_part(struct rr_conn *c, struct rr_request_state *q,
 	return 0;
 }
 
-/* Copies the first octets (XID and msg_type).  They are checked when the last part
+/* Copies XID and msg_type from the first octets.  They are checked when the last part
  * arrives, even if no memory has been granted by then. */
 static void note_head(struct rr_request_state *q, const uint8_t *p, size_t len)
 {
@@ -104,7 +104,7 @@ static uint32_t take_part(struct rr_conn *c, struct rr_request_state *q,
 
 /* -- room ------------------------------------------------------------------ */
 
-/* Asks rr_room for memory.  Returns false if the Call must wait for it. */
+/* Asks rr_room for memory.  Returns false if the Call must wait. */
 static bool request_room(struct rr_conn *c, struct rr_request_state *q)
 {
 	const struct rr_room *r = &c->cfg.room;
@@ -198,7 +198,7 @@ static bool begin_collecting(struct rr_conn *c, const struct rr_msg *m)
 	if (rr_list_first(&c->budget_queue) == &q->req.link &&
 	    rr_list_empty(&c->actions))
 		(void)rr_collect_go_on(c, q); /* if memory is granted at once, no part
-		                               * has to wait */
+		                               * needs to wait */
 	return true;
 }
 

@@ -7,8 +7,8 @@
  * and request ends -> CLOSED -> free.
  *
  * A loss may happen in any state.  The provider has then completed every post and
- * closed every region.  Requests being served and lent Replies remain until the user
- * has answered or released them; CLOSED follows the last one.
+ * closed every region.  Requests that the user is serving remain until answered, and
+ * lent Replies remain until released.  CLOSED is queued when none remains.
  */
 #include "conn/core.h"
 
@@ -208,7 +208,8 @@ void rr_conn_open(struct rr_conn *c, rr_time now)
 	}
 }
 
-/* Drops all actions that were not polled, except results that the user must receive. */
+/* Discards all actions that have not been polled, except results that the user must
+ * receive. */
 static void purge_actions(struct rr_conn *c)
 {
 	struct rr_list *n = c->actions.next;
@@ -233,9 +234,9 @@ static void purge_actions(struct rr_conn *c)
 	}
 }
 
-/* Returns the status for calls that the loss of the connection ends.  Errors that enum
- * rr_call_status uses for a fault in a single call are replaced, because they would
- * mislead here. */
+/* Returns the status for the calls that end because the connection was lost.  Values
+ * with which enum rr_call_status reports a fault in a single call are replaced, because
+ * they would be misleading. */
 static int loss_status(int error)
 {
 	switch (error) {
@@ -281,8 +282,8 @@ uint32_t rr_conn_own_xid(struct rr_conn *c)
 
 /* -- timers ---------------------------------------------------------------- */
 
-/* Returns the deadline for queued Calls that cancelled Calls block, or RR_TIME_NEVER if
- * no Call is queued. */
+/* Returns the time at which to close a connection whose queued Calls are blocked by
+ * cancelled Calls, or RR_TIME_NEVER if no Call is queued. */
 static rr_time stuck_deadline(const struct rr_conn *c)
 {
 	return rr_list_empty(&c->tx.calls) ? RR_TIME_NEVER : c->stuck_at;

@@ -100,18 +100,18 @@ struct rr_ext_table {
 
 /*
  * Memory that a connection shares with other connections, for Calls received in parts.
- * A connection requests it for one Call at a time.  (Other requests get their memory at
- * RR_ACT_ADMIT, where the user decides when each may proceed.)  If all members are
- * NULL, Calls received in parts do not wait: their memory counts against max_held_bytes
- * as it grows.  These functions must not call into the connection, except for
- * rr_conn_room.
+ * A connection requests such memory for one Call at a time.  (Other requests get their
+ * memory at RR_ACT_ADMIT, when the user decides whether each request may proceed.)  If
+ * all members are NULL, Calls received in parts do not wait: their buffers count
+ * towards max_held_bytes as they grow.  These functions must not call into the
+ * connection, except for rr_conn_room.
  */
 struct rr_room {
-	/* Requests the memory that a new Call may need.  Returns 1 if granted, with the
-	 * number of octets in @ret_bytes; 0 if the Call must wait for rr_conn_room;
-	 * negative if refused. */
+	/* Requests the memory that a new Call may need.  Returns 1 if the memory is
+	 * granted, and stores its size in octets in @ret_bytes; 0 if the Call must wait
+	 * for rr_conn_room; a negative value if the request is refused. */
 	int (*ask)(void *ctx, uint64_t *ret_bytes);
-	/* Withdraws the pending request: the Call no longer waits. */
+	/* Withdraws the pending request for a Call that no longer waits. */
 	void (*leave)(void *ctx);
 	/* Releases @bytes granted to a Call that does not become a request. */
 	void (*give)(void *ctx, uint64_t bytes);
@@ -132,12 +132,13 @@ struct rr_conn_config {
 	uint32_t recv_bytes;    /* property 2: size of each Receive */
 	uint32_t segment_bytes; /* property 3 */
 	uint32_t max_segments;  /* property 4; at most RR_WIRE_MAX_SEGMENTS.  In version
-	                         * 1, where peers do not announce this limit, it also
-	                         * limits the segments of each Call sent */
-	uint32_t rvrsdir; /* property 5, enum rr_rvrsdir; client only.  Version 1 does
-	                   * not send it: there, a client with a value above NONE serves
-	                   * its server's Calls, and with GENL also those with chunks; a
-	                   * server offers chunks only with GENL. [RFC 8167] */
+	                         * 1, where a peer announces no limit, @max_segments
+	                         * also limits the segments of each Call sent */
+	uint32_t rvrsdir; /* property 5, enum rr_rvrsdir; client only.  Version 1 has no
+	                   * such property.  There, a client serves its server's Calls
+	                   * if the value is above NONE, and Calls with chunks only if
+	                   * it is GENL; a server sends Calls with chunks only if its
+	                   * own value is GENL [RFC 8167] */
 	uint32_t credits; /* the credit ceiling H, 2 to 32767 */
 	uint32_t send_credits; /* upper limit on credits for sending, at least @credits;
 	                        * 0 = same as @credits */
@@ -171,10 +172,10 @@ struct rr_conn_config {
 	rr_time grant_ns; /* delay before a grant message returns the credits owed */
 	rr_time drain_ns; /* how long a call waits for the last part of a malformed
 	                   * Reply.  The connection is closed if cancelled calls wait
-	                   * for the provider to release their memory, and for this time
-	                   * none of them has ended.  In version 1 a client's connection
-	                   * is also closed if, for this time, unanswered cancelled
-	                   * calls have kept all other calls waiting */
+	                   * for the provider to release their memory, and none of them
+	                   * has ended within this time.  A client also closes a version
+	                   * 1 connection if unanswered cancelled calls have blocked all
+	                   * other calls for this time */
 	rr_time keepalive_ns; /* interval between grant messages while no other message
 	                       * is sent and a credit is available [C12] */
 };
@@ -184,11 +185,12 @@ struct rr_conn_config {
 /* The destination of a DDP-eligible result: one Write chunk.      [v2 §4.3.6] */
 struct rr_dest {
 	void *base;           /* NULL with @len 0 = an empty Write chunk */
-	size_t len;           /* octets at @base: limit of the result's length */
+	size_t len;           /* size of @base in octets, which limits the length of the
+	                       * result */
 	size_t ret_len;       /* octets received; set before RR_ACT_CALL_DONE */
-	const void *ret_base; /* @base; or, if a second attempt needed more space (see
-	                       * rr_call_recover), memory of the connection, lent until
-	                       * rr_conn_call_release */
+	const void *ret_base; /* @base, or, if a second attempt needed more space (see
+	                       * rr_call_recover), memory that the connection owns and
+	                       * lends until rr_conn_call_release */
 	bool ret_used;        /* false = the peer returned the chunk unused */
 	bool ret_offered;     /* the answered Call provided a chunk with segments for
 	                       * this result */
@@ -205,8 +207,8 @@ enum rr_call_flag {
 	                              * payload */
 	RR_CALL_WHOLE = 1 << 5,      /* send by Special Format if the peer's limits
 	                              * allow it */
-	RR_CALL_ROOM = 1 << 6,       /* provide a Reply chunk of @reply_bytes, even if
-	                              * that is small */
+	RR_CALL_ROOM = 1 << 6,       /* provide a Reply chunk of @reply_bytes octets
+	                              * even for a short Reply */
 };
 
 /* The result of a call. */
@@ -228,8 +230,8 @@ struct rr_recovery {
 	bool reply_chunk;   /* provide a Reply chunk even for a short Reply */
 	size_t reply_bytes; /* length of the Reply chunk, octets; 0 = the length that
 	                     * the call requests */
-	unsigned dest;      /* number, from 1, of a destination that needs more space; 0
-	                     * = none */
+	unsigned dest;      /* number of the destination that needs more space, counted
+	                     * from 1; 0 = none */
 	size_t dest_bytes;  /* octets that destination @dest needs */
 	/* Chunks that the Call provided when the error was received. */
 	unsigned reads, writes, segments;
@@ -252,8 +254,8 @@ struct rr_call {
 	unsigned n_dests;   /* at most RR_WIRE_MAX_WRITES */
 	size_t reply_bytes; /* expected maximum length of the Reply's Payload stream,
 	                     * without the results in @dests; 0 = unknown, assumed
-	                     * small.  A Reply chunk is provided if this is too long for
-	                     * continued messages [v2 §A.2] */
+	                     * small.  A Reply chunk is provided if a Reply of this
+	                     * length is too long for continued messages [v2 §A.2] */
 	uint64_t user;      /* for the user; the connection does not use it */
 
 	/* Result, valid from RR_ACT_CALL_DONE to rr_conn_call_release. */
@@ -297,7 +299,7 @@ struct rr_request {
 	uint64_t call_bytes;   /* octets of a Special Call's reduced stream, otherwise
 	                        * 0 */
 	uint64_t roomed_bytes; /* octets that rr_room granted to a continued Call; the
-	                        * user returns them after ADMIT */
+	                        * user must return them after ADMIT */
 	uint64_t held_bytes; /* size of the buffer for the parts of a continued Call */
 	unsigned n_reads;    /* Read chunks, without the Position Zero chunk */
 	uint64_t read_bytes; /* octets in these Read chunks */
@@ -307,7 +309,7 @@ struct rr_request {
 	uint64_t reply_chunk_bytes;
 	uint64_t user;  /* for the user; 0 at ADMIT, then not changed */
 	bool unreduced; /* set by the user: items of the reply stay in the payload, and
-	                 * Write chunks are returned unused [K18] */
+	                 * all Write chunks are returned unused [K18] */
 
 	struct rr_list link;
 	struct rr_request_state *priv;
@@ -339,8 +341,8 @@ enum rr_ext_what {
 	RR_EXT_MESSAGE,  /* received a message of an extension's type */
 	RR_EXT_ERROR,    /* the peer answered our message @xid with error code @error */
 	RR_EXT_PROPERTY, /* received the peer's value, before READY */
-	RR_EXT_DEFAULT,  /* the default applies: the peer sent no value, or an empty
-	                  * one */
+	RR_EXT_DEFAULT,  /* the peer sent no value or an empty value, so the default
+	                  * applies */
 	RR_EXT_REFUSED,  /* the peer refused our value [P4] */
 };
 
@@ -383,9 +385,9 @@ int rr_conn_new(const struct rr_conn_config *, rr_time now,
 /* Frees the connection.  Call it after RR_ACT_CLOSED or before rr_conn_open. */
 void rr_conn_free(struct rr_conn *);
 
-/* Declares that the local device does not let a peer invalidate our regions; the peer
- * is then not asked to.  Our Sends may still invalidate the peer's regions.  Call it
- * before rr_conn_open. */
+/* Declares that the local device does not support the invalidation of our regions by a
+ * peer.  Our Calls then do not ask for it.  Our Sends may still invalidate the peer's
+ * regions.  Call it before rr_conn_open. */
 void rr_conn_no_remote_inv_in(struct rr_conn *);
 /* Declares that RDMA Reads are not possible (the peer's IRD or our ORD is 0).  Calls
  * with Read chunks are then refused with RDMA2_ERR_READ_CHUNKS and a maximum of 0.
@@ -434,7 +436,7 @@ rr_time rr_conn_deadline(const struct rr_conn *);
  * error. */
 int rr_conn_call(struct rr_conn *, struct rr_call *, rr_time now) RR_MUST_CHECK;
 /* Cancels a call: its regions are invalidated, then CALL_DONE follows with -ECANCELED.
- * A late Reply is dropped.  Does nothing if the call has ended.  If part of the Call
+ * Does nothing if the call has ended.  A late Reply is discarded.  If part of the Call
  * has been sent, an aborting final part follows, which the peer must refuse.  Do not
  * reuse the XID in that case: the peer's error would end the new call. */
 void rr_conn_cancel(struct rr_conn *, struct rr_call *, rr_time now);
@@ -463,14 +465,14 @@ void rr_conn_cancel(struct rr_conn *, struct rr_call *, rr_time now);
 bool rr_call_recover(struct rr_conn *, struct rr_call *);
 /* Passes ownership of the Reply chunk's memory to the user, if it contains the Reply of
  * a call with RR_CALL_OK.  The user frees the memory (@ret_bytes octets) with
- * rr_mem_put.  Returns false if the Reply is elsewhere, or its memory is charged to the
- * connection's quota. */
+ * rr_mem_put.  Returns false if the Reply is not in the Reply chunk, or if the memory
+ * is charged to the connection's quota. */
 bool rr_conn_call_take(struct rr_call *, void **ret, size_t *ret_bytes);
 /* Returns the Reply's memory to the connection, and frees the connection's state for
  * the call. */
 void rr_conn_call_release(struct rr_conn *, struct rr_call *, rr_time now);
 
-/* Returns the number of octets in the @i-th of n_reads Read chunks.  Call it at
+/* Returns the number of octets in Read chunk number @i, counted from 0.  Call it at
  * ADMIT. */
 size_t rr_conn_read_bytes(const struct rr_request *, unsigned i);
 /*
@@ -489,11 +491,11 @@ void rr_conn_refuse(struct rr_conn *, struct rr_request *, const struct rr_error
  * Answers a request, at REQUEST or at ADMIT (in which case nothing more is pulled).
  * The array of at most RR_CALL_MAX_PIECES pieces is borrowed; the memory that the
  * pieces refer to is lent until REQUEST_DONE.  Items are assigned to the Write chunks
- * in sequence.  An item is sent in the payload if there is no Write chunk for it or its
- * chunk has no segments.  Chunks without an item are returned unused [K21].  [K9]
- * specifies the choice of the format.  If a Write chunk is too small, or the rest of
- * the reply cannot be sent in any form, the specified RDMA2_ERROR is sent instead and
- * REQUEST_DONE has status -EMSGSIZE.
+ * in sequence.  An item without a Write chunk, or whose Write chunk has no segments, is
+ * sent in the payload.  Chunks without an item are returned unused [K21].  The rest of
+ * the reply is sent in a format chosen as specified in [K9].  If no format is possible,
+ * or if a Write chunk is too small, an RDMA2_ERROR is sent instead and REQUEST_DONE has
+ * status -EMSGSIZE.
  */
 void rr_conn_reply(struct rr_conn *, struct rr_request *, const struct rr_piece *,
                    unsigned n_pieces, rr_time now);
@@ -539,9 +541,9 @@ struct rr_conn_info {
 	uint32_t peer_segment_bytes, peer_max_segments; /* 0 = the peer announced no
 	                                                 * limit, as in version 1 */
 	uint32_t peer_rvrsdir;
-	uint32_t cap, avail, owed; /* credits [C3]; in version 1: the Calls that may be
-	                            * outstanding, the Calls that may still be sent, and
-	                            * 0 */
+	uint32_t cap, avail, owed; /* credits [C3]; in version 1 the number of Calls
+	                            * that may be outstanding, the number that may still
+	                            * be sent, and 0 */
 	uint32_t receives_posted;
 	uint32_t calls, requests; /* calls and requests that have not ended */
 	uint64_t held_bytes;

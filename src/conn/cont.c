@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Continued messages on receipt.                       [v2 §6.2.2.2, M1 to M9]
+ * Reception of continued messages. [v2 §6.2.2.2, M1 to M9]
  *
  * At most one sequence is in progress, whether of a Call, a Reply or properties: the
  * parts of one message are not interleaved with other messages.  The parts of a Reply
@@ -8,8 +8,8 @@
  * charged to the quota.  Parts of Calls are collected by collect.c.
  *
  * After a fault, the remaining parts of the sequence are discarded without an answer.
- * The XIDs of such sequences are kept in a small table.  The connection ends if that
- * table overflows.
+ * The XIDs of such sequences are kept in a small table.  The connection is closed if
+ * the table overflows.
  */
 #include "conn/core.h"
 
@@ -63,8 +63,8 @@ void rr_cont_wait(struct rr_conn *c, uint32_t xid, rr_time until)
 		c->cont.discards[at].until = until;
 }
 
-/* Ends calls whose drain time has passed.  If a later part of the Reply arrives and
- * invalidates a handle, the connection ends. */
+/* Ends calls whose drain time has passed.  If a later part of such a Reply arrives and
+ * invalidates a handle, the connection is closed. */
 void rr_cont_tick(struct rr_conn *c)
 {
 	struct rr_cont *k = &c->cont;

@@ -81,7 +81,7 @@ struct rr_conn {
 	struct rr_wire_private peer_private;
 	struct rr_credit credit;
 	struct rr_credit1 credit1; /* version 1: credits for Calls */
-	rr_time stuck_at; /* version 1: deadline for Calls blocked by cancelled Calls */
+	rr_time stuck_at; /* version 1: deadline if cancelled Calls block all others */
 	struct rr_props props;
 	struct rr_auth_state auth;
 	struct rr_ext_state ext;
@@ -107,8 +107,7 @@ struct rr_conn {
 	unsigned n_awaited; /* calls sent, completely or in part, that have no result
 	                     * yet */
 	struct rr_call_table table; /* outstanding calls by XID */
-	/* Ring of handles that belonged to calls that ended before their Reply arrived.
-	 * [K17] */
+	/* Ring of handles whose calls ended before the Reply arrived. [K17] */
 	uint32_t retired_handles[RR_RETIRED_HANDLES];
 	unsigned n_retired_handles;
 
@@ -122,7 +121,8 @@ struct rr_conn {
 	                              * memory */
 	struct rr_list budget_queue; /* requests that wait for memory, linked by
 	                              * rr_request.link */
-	/* First request of budget_queue, if it has asked rr_room for memory. */
+	/* The first request in budget_queue, if it has asked rr_room for memory;
+	 * otherwise NULL. */
 	struct rr_request_state *asks;
 	uint64_t granted;      /* octets granted to @asks; 0 = none yet */
 	unsigned n_held;       /* Receive buffers occupied by parts of Calls that wait
@@ -170,12 +170,13 @@ static inline void rr_conn_trace(const struct rr_conn *c, enum rr_trace_point p,
 
 /* -- version1.c ------------------------------------------------------------ */
 
-/* Settles the version as 1 and makes the connection READY. */
+/* Settles on version 1 and makes the connection READY. */
 void rr_v1_begin(struct rr_conn *);
-/* Settles the version as 1 after the server has refused version 2; @word is the credit
+/* Settles on version 1 after the server has refused version 2.  @word is the credit
  * word of the refusal. */
 void rr_v1_fall_back(struct rr_conn *, uint32_t word);
-/* Counts a cancelled Call that had been sent.  Does nothing in other versions. */
+/* In version 1, counts a cancelled Call that has already been sent.  Does nothing in
+ * version 2. */
 void rr_v1_give_up(struct rr_conn *);
 
 #endif

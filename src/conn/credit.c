@@ -55,7 +55,8 @@ void rr_credit_apply(struct rr_credit *c, uint32_t word)
 
 	c->avail += word & 0xffff;
 	if (high) {
-		/* A later ceiling can lower the cap, but not raise it. [C10] */
+		/* A ceiling received later can lower the cap, but not raise it.
+		 * [C10] */
 		c->cap = RR_MIN(high, first ? c->limit : c->cap);
 		c->peer_high = high;
 	}
@@ -83,7 +84,8 @@ static uint32_t lower_ceiling(const struct rr_credit *c)
 }
 
 /* Returns an upper bound on the number of credits that the peer can have.  The total is
- * constant, so a credit that we do not have is with the peer or in transit. */
+ * constant, so the peer has every credit that we do not have, unless it is in
+ * transit. */
 static uint32_t max_out(const struct rr_credit *c)
 {
 	uint64_t all = (uint64_t)c->ceiling + c->cap;
@@ -95,7 +97,7 @@ static uint32_t max_out(const struct rr_credit *c)
 void rr_credit_withhold(struct rr_credit *c, uint32_t budget, uint32_t serving,
                         bool open)
 {
-	/* A message always hands back at least one credit. */
+	/* Every message returns at least one credit. */
 	uint64_t taken = (uint64_t)serving + max_out(c) + 1;
 
 	if (open || !serving || lower_ceiling(c) < 3)
@@ -121,9 +123,9 @@ bool rr_credit_grant_due(const struct rr_credit *c)
 
 bool rr_credit_may_call(const struct rr_credit *c, bool owing)
 {
-	/* Each peer may reserve one credit and owe fewer credits than the threshold.
-	 * There must be more credits than these, or neither peer would send a message
-	 * or a grant. */
+	/* Each end may keep one credit reserved, and may owe credits below the grant
+	 * threshold.  A credit is reserved only if there are more credits than these.
+	 * Otherwise neither end might be able to send a message or a grant. */
 	bool kept = owing && c->cap > 2 * grant_threshold(c) - 1;
 
 	return c->avail > (kept ? 1u : 0u);

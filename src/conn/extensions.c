@@ -10,9 +10,9 @@
  *
  * A peer that answers such a message with RDMA2_ERR_INVAL_HTYPE does not know the type,
  * which is then not sent again on this connection [v2 §7.1.2, E7].  To recognise such
- * answers, the XIDs of the last RR_EXT_XIDS messages are kept.  Types, properties and
- * flags that are not in the table are treated as the base protocol prescribes for
- * unknown ones.
+ * answers, the XIDs of the last RR_EXT_XIDS messages are kept.  For types, properties
+ * and flags that are not in the table, the rules of the base protocol for unknown
+ * numbers apply.
  */
 #include "conn/core.h"
 
@@ -139,7 +139,7 @@ void rr_ext_received(struct rr_conn *c, struct rr_msg *m)
 		if (m->kept)
 			rr_recv_put(c, m->rbuf);
 		rr_recv_fault(c, m, &full, -ENOMEM);
-		if (m->response) /* we send no error about a response, so our own
+		if (m->response) /* we never answer a response with an error, so our own
 		                  * request would wait forever */
 			rr_conn_fail(c, -ENOMEM);
 		return;
@@ -190,7 +190,8 @@ static int check_ext_send(const struct rr_conn *c, uint32_t htype, uint32_t flag
 	if (i < 0 || flags & ~(RDMA2_F_RESPONSE | c->cfg.ext->flags[i]) || len & 3)
 		return -EINVAL;
 	if (xid && !(flags & RDMA2_F_RESPONSE) && rr_call_find(c, xid))
-		return -EINVAL; /* an error with this XID would be ambiguous */
+		return -EINVAL; /* an RDMA2_ERROR with this XID could refer to either
+		                 * message */
 	if (c->state != RR_CONN_READY)
 		return -EAGAIN;
 	if (!c->version->properties || c->ext.unsupported & 1u << i)

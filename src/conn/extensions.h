@@ -23,14 +23,14 @@ struct rr_ext_sent {
 
 struct rr_ext_state {
 	struct rr_ext_node *polled; /* the event lent to the user until the next poll */
-	uint32_t unsupported; /* bitmap by index of the header type: types that the peer
+	uint32_t unsupported; /* bitmap of the header types, by index, that the peer
 	                       * does not know [E7] */
 	struct rr_ext_sent sent[RR_EXT_XIDS]; /* ring of sent messages; xid 0 =
 	                                       * answered */
 	unsigned n_sent;
 };
 
-/* Both return the index in the extension table, or -1. */
+/* The next two functions return the index in the extension table, or -1. */
 int rr_ext_htype(const struct rr_conn *, uint32_t htype);
 int rr_ext_prop(const struct rr_conn *, uint32_t id);
 /* Returns true if the extension table contains this error code. */
@@ -38,8 +38,8 @@ bool rr_ext_error(const struct rr_conn *, uint32_t code);
 /* Processes a message of an extension's type that has passed [check: late
  * properties]. */
 void rr_ext_received(struct rr_conn *, struct rr_msg *);
-/* Processes an RDMA2_ERROR about @xid; records header types that the peer does not
- * support.  Returns false if @xid is not an extension message. [E7] */
+/* Processes an RDMA2_ERROR about @xid, and records header types that the peer does not
+ * support.  Returns false if @xid is not the XID of an extension message. [E7] */
 bool rr_ext_answered(struct rr_conn *, uint32_t xid, uint32_t code);
 /* Reports the property with index @i to the user; copies @data. */
 void rr_ext_report(struct rr_conn *, unsigned i, enum rr_ext_what, const void *data,
@@ -47,11 +47,12 @@ void rr_ext_report(struct rr_conn *, unsigned i, enum rr_ext_what, const void *d
 /* Reports the default value of each property that the peer has not sent.  Called at the
  * end of the exchange. */
 void rr_ext_defaults(struct rr_conn *);
-/* Sends the oldest queued message.  The caller has checked that there is a credit.
- * Returns false if no message is queued. */
+/* Sends the oldest queued message.  A credit must be available.  Returns false if no
+ * message is queued. */
 bool rr_ext_transmit(struct rr_conn *);
 void rr_ext_free(struct rr_conn *, struct rr_ext_node *);
-/* Frees the messages that wait to be sent.  A polled event stays lent to the user. */
+/* Frees the messages that wait to be sent, after the connection is lost.  A polled
+ * event stays lent to the user. */
 void rr_ext_lost(struct rr_conn *);
 void rr_ext_fini(struct rr_conn *);
 

@@ -4,8 +4,8 @@
  *
  * An object starts in the first state of its machine's table.  Each machine has one
  * function that assigns the state (rr_conn_move, rr_call_move ...).  A second function
- * (rr_conn_event ...) is called when an event is handled that may leave the state
- * unchanged.  docs/states.md shows all machines, with diagrams.
+ * (rr_conn_event ...) is called for events that may leave the state unchanged.
+ * docs/states.md shows all machines, with diagrams.
  */
 #ifndef RR_CONN_STATES_H
 #define RR_CONN_STATES_H
@@ -325,7 +325,7 @@ enum rr_auth_phase {
 #undef X
 };
 
-/* Each function returns one machine's tables as data. */
+/* The functions below return the machines' tables. */
 const struct rr_machine *rr_conn_machine(void);
 const struct rr_machine *rr_call_machine(void);
 const struct rr_machine *rr_request_machine(void);

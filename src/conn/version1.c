@@ -4,16 +4,16 @@
  *                                                   [RFC 8166, 8167, 8797]
  *
  * There is no exchange of properties: the connection is READY when the version is
- * settled, with the inline thresholds from the private data.  The header does not show
- * whether a message is a Call or a Reply; the RPC message that follows the header does.
- * If no RPC message follows, the chunks decide: only Calls have Read chunks.  If the
- * chunks do not decide, a client treats the message as a Reply.  A server treats it as
- * a Reply only if one of the server's calls waits for that XID, and otherwise as a
- * Call.
+ * settled, with the inline thresholds from the private data.  The RPC message that
+ * follows the header shows whether it is a Call or a Reply.  If no RPC message follows,
+ * the chunks decide: only Calls have Read chunks.  If the chunks do not decide, a
+ * client treats the message as a Reply.  A server treats the message as a Reply only if
+ * one of the server's calls with the same XID is waiting, and otherwise as a Call.
  *
  * A Call with a malformed header is answered with ERR_CHUNK.  A Reply with a malformed
  * header is discarded, and its call continues to wait [RFC 8166 §4.5].  A well-formed
- * Reply that returns chunks other than those its Call provided ends that call.
+ * Reply ends its call with an error if it does not return the chunks that the Call
+ * provided.
  */
 #include "conn/core.h"
 
@@ -42,8 +42,8 @@ void rr_v1_begin(struct rr_conn *c)
 	 * default number. */
 	p->max_segments = c->cfg.max_segments;
 	p->peer.segment_bytes = p->peer.max_segments = 0;
-	/* Only the upper layer knows whether the client serves Calls. [RFC 8167
-	 * §5.1] */
+	/* The peer does not announce whether it serves Calls; only the upper layer
+	 * knows. [RFC 8167 §5.1] */
 	p->peer.rvrsdir = genl ? RDMA2_RVRSDIR_GENL : RDMA2_RVRSDIR_SIMPLE;
 	c->remote_inv_out = c->cfg.remote_invalidate && peer->remote_invalidate;
 	c->remote_inv_in &= c->remote_inv_out;
@@ -88,8 +88,8 @@ static uint32_t v1_grant(const struct rr_conn *c)
 }
 
 /* Starts or stops the stuck_at deadline.  If abandoned Calls occupy all credits for
- * drain_ns, a client's connection ends, so that the user makes another one.  A server's
- * connection stays open, because a server cannot reconnect. */
+ * drain_ns, a client closes the connection, so that the user can make a new connection.
+ * A server leaves its connection open, because a server cannot reconnect. */
 static void watch_stuck(struct rr_conn *c)
 {
 	if (c->cfg.role != RR_CONN_CLIENT || !rr_credit1_stuck(&c->credit1))
@@ -170,7 +170,7 @@ static bool decode_v1_lists(struct rr_msg *m)
 	return true;
 }
 
-/* Guesses whether a message is a Reply when its contents do not show it. */
+/* Guesses whether a message is a Reply, if its contents do not show this. */
 static bool likely_reply(const struct rr_conn *c, const struct rr_msg *m)
 {
 	return c->cfg.role == RR_CONN_CLIENT || rr_call_sent(c, m->p.xid);
@@ -191,8 +191,8 @@ static bool is_reply(const struct rr_conn *c, const struct rr_msg *m)
 	return likely_reply(c, m);
 }
 
-/* Checks the handle that the message invalidated.  If the handle was not offered, ends
- * the connection and returns false. [K17] */
+/* Checks the handle that the message invalidated.  If the handle was not offered,
+ * closes the connection and returns false. [K17] */
 static bool check_invalidation(struct rr_conn *c, const struct rr_msg *m)
 {
 	if (!m->inv_handle || rr_answer_invalidated(c, m))
@@ -212,7 +212,7 @@ static void reject_header(struct rr_conn *c, struct rr_msg *m)
 }
 
 /* Returns true if the Reply contains an RPC Reply with the header's XID, or has a Reply
- * chunk that may contain one. */
+ * chunk that may contain an RPC Reply. */
 static bool holds_reply(const struct rr_msg *m)
 {
 	if (m->p.htype == RDMA2_NOMSG)
@@ -239,7 +239,7 @@ static void receive_v1_rpc(struct rr_conn *c, struct rr_msg *m)
 		rr_request_received(c, m);
 }
 
-/* Returns true if the server refuses a client that began with version 1. */
+/* Returns true if @e is the server's refusal of a client that began with version 1. */
 static bool no_common_version(const struct rr_conn *c, const struct rr_error *e)
 {
 	return !c->heard && c->cfg.role == RR_CONN_CLIENT &&

@@ -2,8 +2,8 @@
 /*
  * The differences between versions 1 and 2, as a table of functions and constants:
  * header layout, features, handling of received messages, and counting of credits.  A
- * connection starts with the table of its highest version.  The first messages can
- * change that, until the version is settled. [v2 §4.2.3, V5]
+ * connection starts with the table of its highest version.  Until the version is
+ * settled, the first messages may select the other table. [v2 §4.2.3, V5]
  */
 #ifndef RR_CONN_VERSION_OPS_H
 #define RR_CONN_VERSION_OPS_H
@@ -28,7 +28,7 @@ struct rr_version_ops {
 	size_t (*lists_size)(const struct rr_lists *);
 
 	bool properties;   /* properties are exchanged first, and limit the messages
-	                    * sent */
+	                    * sent afterwards */
 	bool continues;    /* an RPC message may be sent in several parts */
 	bool grants;       /* the version has grant messages */
 	bool names_handle; /* the Requester names the handle that may be invalidated */
@@ -39,8 +39,8 @@ struct rr_version_ops {
 	/* Handles a message that has passed [check: version]. */
 	void (*received)(struct rr_conn *, struct rr_msg *);
 
-	/* Applies the message's credits, after another Receive has been posted for
-	 * it. */
+	/* Applies the message's credits.  Called after a Receive has been posted to
+	 * replace the message's own. */
 	void (*credited)(struct rr_conn *, const struct rr_msg *);
 	/* Returns true if there is a credit for a message other than a Call. */
 	bool (*may_send)(const struct rr_conn *);
