@@ -43,7 +43,7 @@ static struct server *get_server(struct cp *c, struct url *u)
 		free(s);
 		return NULL;
 	}
-	/* Only the server knows where the export's name ends. */
+	/* nfs_open has asked the server where the export's name ends, so look again. */
 	same = find_server(c, u);
 	if (same) {
 		nfs_close(&s->client);

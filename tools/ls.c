@@ -220,7 +220,8 @@ static void free_items(struct item **items, size_t n)
 	free(items);
 }
 
-/* Prints the kept items.  With -R, keeps the directories for list_below. */
+/* Prints the items collected for a directory.  With -R, keeps the items, so that
+ * list_below can list the directories among them. */
 static int print_kept(struct ls *l, int r)
 {
 	sort_items(l);
@@ -297,7 +298,7 @@ static void end_list(const struct ls *l)
 static int list_tree(struct ls *l, const char *text, const struct nfs_fh *fh,
                      unsigned depth);
 
-/* Lists each directory among the kept items. */
+/* Lists each directory among the items kept by print_kept. */
 static int list_below(struct ls *l, const char *text, unsigned depth)
 {
 	struct item **items = l->items;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The `rpcrdma` command: finds the subcommand and runs it.  Each subcommand has a file
- * of its own.
+ * The `rpcrdma` command: finds the subcommand and runs it.  Each subcommand is in its
+ * own file.
  */
 #include "tool.h"
 

@@ -30,7 +30,8 @@ struct ping {
 
 	uint64_t sent, received, sent_ns;
 	bool waiting,
-	        final_error; /* a call is in flight; further calls would fail too */
+	        final_error; /* waiting: a call is in flight; final_error: further calls
+				would fail, too */
 	bool described;
 	double min_us, max_us, sum_us, sum2_us;
 };

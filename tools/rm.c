@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define MAX_DEPTH  4096
-#define MAX_SWEEPS 64 /* limit of listings of one directory */
+#define MAX_SWEEPS 64 /* maximum number of listings of one directory */
 
 struct rm {
 	struct tool_common common;

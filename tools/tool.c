@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared by the subcommands: messages, numbers, the engine, progress.
+ * Functions that the subcommands share, for messages, numbers, the engine and progress.
  *
  * The only global state is the subcommand's name and the form of messages, which are
  * set before the subcommand runs, and whether writing to standard output has failed.
@@ -25,7 +25,8 @@ static char program[32] =
 static bool with_levels; /* messages begin with their severity */
 static struct {
 	bool deadly;       /* tool_finish ends the process with SIGPIPE */
-	bool failed, gone; /* a failure was reported; the pipe has no reader */
+	bool failed, gone; /* failed: a failure was reported; gone: the pipe has no
+			      reader */
 } output;
 
 /* ---- Messages --------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared by the subcommands of `rpcrdma`: the table of subcommands, their options,
- * messages, progress, and numbers.
+ * Declarations that the subcommands of `rpcrdma` share: the table of subcommands, their
+ * options, messages, progress, and numbers.
  */
 #ifndef RPCRDMA_TOOL_H
 #define RPCRDMA_TOOL_H
@@ -62,7 +62,7 @@ enum tool_kind {
 	TOOL_COUNT,   /* unsigned: incremented */
 	/* with an argument: */
 	TOOL_TEXT,     /* const char * */
-	TOOL_NUMBER,   /* uint32_t or uint64_t, by width; in [low, high] */
+	TOOL_NUMBER,   /* uint32_t or uint64_t, depending on width; in [low, high] */
 	TOOL_SIZE,     /* a number with a unit */
 	TOOL_SECONDS,  /* uint64_t: nanoseconds */
 	TOOL_CHOICE,   /* unsigned or an enum: index of the choice */
@@ -148,9 +148,10 @@ int tool_take_provider(void *to, const char *arg);
 
 enum { TOOL_GO_ON = -1 };
 
-/* Reads the command line by @command's rows into @values, the structure that the rows
- * refer to; @common is a member of it.  optind is then the first operand.  Returns
- * TOOL_GO_ON, or the exit code after the help or a message was printed. */
+/* Reads the command line according to @command's rows, and stores the values in
+ * @values, the structure that the rows refer to.  @common is a member of @values.  Sets
+ * optind to the first operand.  Returns TOOL_GO_ON, or the exit code after the help or
+ * a message was printed. */
 int tool_read_options(const struct tool_command *command, void *values,
                       struct tool_common *common, int argc, char **argv);
 /* Returns no_argument, required_argument or optional_argument, as in getopt_long(3). */
@@ -167,7 +168,7 @@ void tool_common_end(struct tool_common *);
 
 /* Sets the name that begins each message: "rpcrdma cp: ". */
 void tool_set_name(const char *subcommand);
-/* Returns that name, "rpcrdma cp". */
+/* Returns the name that tool_set_name set, such as "rpcrdma cp". */
 const char *tool_program(void);
 void tool_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Prints a message with the given severity.  The numbers are those of syslog(3). */
@@ -193,8 +194,8 @@ unsigned tool_utf8(const char *s);
 /* Ignores SIGPIPE, so that writing to a closed pipe fails with EPIPE.  Must be called
  * first in main. */
 void tool_keep_sigpipe(void);
-/* Asks on standard error, for @act "overwrite": "rpcrdma cp: overwrite '@name'? ".
- * Returns true if the answer on standard input begins with y. */
+/* Asks a question on standard error, such as "rpcrdma cp: overwrite '@name'? " if @act
+ * is "overwrite".  Returns true if the answer on standard input begins with y or Y. */
 bool tool_ask(const char *act, const char *name);
 /* Reports that writing to @name (NULL: standard output) failed with errno.  Does not
  * report EPIPE: SIGPIPE ends the process in tool_finish, as it ends other programs.

@@ -50,7 +50,7 @@ struct rpcrdma_extension_htype {
 
 enum rpcrdma_property_event {
 	RPCRDMA_PROPERTY_RECEIVED = 0, /* the peer sent this value */
-	RPCRDMA_PROPERTY_DEFAULT = 1,  /* the peer sent none */
+	RPCRDMA_PROPERTY_DEFAULT = 1,  /* the peer sent no value */
 	RPCRDMA_PROPERTY_REFUSED = 2,  /* the peer refused our value, and uses the
 					  property's default instead */
 };
@@ -83,8 +83,8 @@ struct rpcrdma_extension {
 	const uint32_t *errors;
 	unsigned n_errors;
 	/* The members below may be NULL. */
-	void (*up)(struct rpcrdma_channel *, void *arg);   /* messages may flow */
-	void (*down)(struct rpcrdma_channel *, void *arg); /* after @up only */
+	void (*up)(struct rpcrdma_channel *, void *arg);   /* messages may be sent */
+	void (*down)(struct rpcrdma_channel *, void *arg); /* called only after @up */
 	/* Called for an RDMA2_ERROR about the message @xid of type @htype.  @code is an
 	 * error code that an extension or enum rpcrdma_transport_error defines.  A peer
 	 * that does not know the type sends RPCRDMA_ERR_INVAL_HTYPE.

@@ -43,7 +43,8 @@ struct rpcrdma_gss_options {
 	size_t size;
 	const char *principal;            /* server's principal, "nfs@HOST"; copied */
 	enum rpcrdma_gss_service service; /* 0 = krb5 */
-	uint32_t program, version;        /* its NULL procedure sets up contexts */
+	uint32_t program, version;        /* the program whose NULL procedure is called
+					     to set up contexts */
 	uint64_t timeout_ns;              /* for set-up, including the KDC; 0 = 30 s */
 };
 

@@ -325,7 +325,7 @@ struct rpcrdma_stats {
 	uint64_t bytes_inline, bytes_continued, bytes_read_chunk, bytes_write_chunk;
 	uint64_t bytes_reply_chunk, bytes_special_call;
 	uint64_t connections, connections_open, connections_refused;
-	uint64_t connections_evicted; /* closed in favour of a new one */
+	uint64_t connections_evicted; /* closed to admit a new connection */
 	uint64_t held_bytes, peak_held_bytes;
 };
 
@@ -335,7 +335,7 @@ struct rpcrdma_conn_info {
 	unsigned version;                  /* 0 while not connected */
 	uint32_t send_inline, recv_inline; /* thresholds in octets */
 	uint32_t credits_granted;          /* by the peer, at the moment */
-	uint32_t peer_segment_bytes, peer_max_segments; /* version 1: 0, unknown */
+	uint32_t peer_segment_bytes, peer_max_segments; /* 0 = unknown (version 1) */
 	uint32_t peer_reverse; /* server: the enum rpcrdma_reverse that the client sent;
 				  0 = no reverse calls allowed.  In version 1 SIMPLE is
 				  assumed */
@@ -448,7 +448,7 @@ RPCRDMA_API void rpcrdma_conn_close(struct rpcrdma_conn *);
 enum rpcrdma_status {
 	RPCRDMA_OK = 0,
 	RPCRDMA_PROG_UNAVAIL = 1,  /* the server has no such program */
-	RPCRDMA_PROG_MISMATCH = 2, /* ... no such version: see low, high */
+	RPCRDMA_PROG_MISMATCH = 2, /* no such version; low and high give the range */
 	RPCRDMA_PROC_UNAVAIL = 3,
 	RPCRDMA_GARBAGE_ARGS = 4,
 	RPCRDMA_SYSTEM_ERR = 5,
@@ -781,18 +781,18 @@ RPCRDMA_API int rpcrdma_request_error(struct rpcrdma_request *, int status,
 /* ---- Calls from server to client ------------------------------- [v2 §4.5]
  *
  * A server calls a client with rpcrdma_call on a connection object that represents that
- * client.  The object is made from one of the client's requests and outlives the
- * transport connection.  When that connection is lost, calls wait until the client
- * reconnects, which only the upper layer can detect (NFSv4.1: BIND_CONN_TO_SESSION).
- * Each call waits @retry_ns at most (0 = 60 s, UINT64_MAX = forever), and then ends
- * with -EHOSTUNREACH.  A call ends with -EPROTONOSUPPORT if the client supports no
- * reverse calls, and with -EMSGSIZE if the client's enum rpcrdma_reverse value does not
- * permit the message.  A connection that such an object uses is not closed for being
- * idle, and outlives the object; it ends when its client vanishes, see keepalive_ns.  A
- * handler may wait for a reverse call before it answers its request.
- * rpcrdma_conn_get_stats returns the counters of the connection that the object uses
- * now.  Returns -EINVAL if a client received the request, or -ENOTCONN if its
- * connection is closed or closing.
+ * client.  rpcrdma_request_reverse makes the object from one of the client's requests;
+ * the object outlives the transport connection.  When that connection is lost, calls
+ * wait until the client reconnects, which only the upper layer can detect (NFSv4.1:
+ * BIND_CONN_TO_SESSION).  Each call waits @retry_ns at most (0 = 60 s, UINT64_MAX =
+ * forever), and then ends with -EHOSTUNREACH.  A call ends with -EPROTONOSUPPORT if the
+ * client supports no reverse calls, and with -EMSGSIZE if the client's enum
+ * rpcrdma_reverse value does not permit the message.  A connection that such an object
+ * uses is not closed for being idle, and outlives the object; it ends when its client
+ * vanishes, see keepalive_ns.  A handler may wait for a reverse call before it answers
+ * its request.  rpcrdma_conn_get_stats returns the counters of the connection that the
+ * object uses now.  rpcrdma_request_reverse returns -EINVAL if a client received the
+ * request, or -ENOTCONN if its connection is closed or closing.
  */
 RPCRDMA_API int rpcrdma_request_reverse(struct rpcrdma_request *, uint64_t retry_ns,
                                         struct rpcrdma_conn **ret);

@@ -138,8 +138,9 @@ struct rpcrdma_tirpc_options {
  *                    NETPATH are ignored.  If NETPATH is unset: "rdma,tcp".
  * The library uses the first transport that connects; cl_netid is then "rdma", "rdma6",
  * "tcp" or "tcp6", depending on the address.  Each attempt gets an equal share of the
- * remaining time.  If no transport connects, rpc_createerr has the first one's error.
- * Host authentication with REQUIRE excludes TCP, which does not support it (EINVAL).
+ * remaining time.  If no transport connects, rpc_createerr has the first transport's
+ * error.  Host authentication with REQUIRE excludes TCP, which does not support it
+ * (EINVAL).
  *
  * Threads: several threads may use a CLIENT at the same time.  Their calls are
  * outstanding together; with RPCSEC_GSS, they are made one after the other.
@@ -243,11 +244,11 @@ RPCRDMA_API const char *svc_rdma_identity(const SVCXPRT *);
 
 /* ---- RPCSEC_GSS ---------------------------------------------------------------------
  *
- * Kerberos 5 through libtirpc's functions, as over TCP: authgss_create,
- * _create_default, rpc_gss_seccreate, rpc_gss_set_defaults; rpc_gss_getcred,
- * svcauth_gss_get_principal, rpc_gss_svc_max_data_length in dispatch functions.  Items
- * move by RDMA under krb5, but not under krb5i and krb5p, even with a binding
- * [v2 §11.2.2.3].
+ * Programs use Kerberos 5 through the same functions of libtirpc as over TCP:
+ * authgss_create, _create_default, rpc_gss_seccreate, rpc_gss_set_defaults;
+ * rpc_gss_getcred, svcauth_gss_get_principal, rpc_gss_svc_max_data_length in dispatch
+ * functions.  Items move by RDMA under krb5, but not under krb5i and krb5p, even with a
+ * binding [v2 §11.2.2.3].
  *
  * Clients: calls with the same AUTH are made one after the other, even from several
  * threads.  A call that is outstanding when its connection is lost is never sent again.
@@ -259,7 +260,7 @@ RPCRDMA_API const char *svc_rdma_identity(const SVCXPRT *);
  * number of clients and connections.  A context ends when it has been idle for a day or
  * its ticket has expired.  When the maximum is reached, a new context replaces the
  * context that has been idle longest; if that context was used within the last ten
- * seconds, the new one is refused.  The keys come from the keytab (KRB5_KTNAME).
+ * seconds, the new context is refused.  The keys come from the keytab (KRB5_KTNAME).
  * gss_principal sets the service, since libtirpc does not pass on the names given to
  * rpc_gss_set_svc_name and svcauth_gss_set_svc_name.  svc_principal from
  * rpc_gss_getcred is the principal in the client's ticket.  Functions set by

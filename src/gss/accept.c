@@ -58,7 +58,8 @@ bool rr_gss_may_block(const struct rpcrdma_auth *cred)
 {
 	struct credential c;
 
-	/* This includes DESTROY, because releasing a name reads krb5.conf. */
+	/* This includes DESTROY, since destroying a context releases a name, which
+	 * makes GSS-API read krb5.conf. */
 	return get_credential(cred, &c) && c.proc > RR_GSS_DATA &&
 	       c.proc <= RR_GSS_DESTROY;
 }

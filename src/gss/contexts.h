@@ -110,7 +110,8 @@ struct rr_gss_call {
 	struct rpcrdma_auth cred, verf;
 	const struct rpcrdma_piece *args;
 	unsigned n_args;
-	const struct sockaddr *peer; /* all but IPv4 and IPv6 count as one address */
+	const struct sockaddr *peer; /* all addresses that are not IPv4 or IPv6 count as
+					one */
 	rr_time now;
 };
 

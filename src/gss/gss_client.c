@@ -21,7 +21,8 @@ enum {
 struct gss_call {
 	struct rr_call_auth auth;
 	uint32_t program, version, procedure;
-	struct rr_gss_client_context *context; /* of this attempt; NULL = no attempt */
+	struct rr_gss_client_context *context; /* context used by this attempt; NULL =
+						  no attempt */
 	struct rr_list of_context;             /* in rr_gss_client_context.attempts */
 	uint32_t seq;
 	unsigned refreshes;

@@ -51,7 +51,8 @@ struct rpcrdma_gss {
 	uint32_t service, program, version;
 	uint64_t timeout_ns;
 	enum rr_gss_state state;
-	struct rr_gss_client_context *context; /* for new calls; set if RR_GSS_READY */
+	struct rr_gss_client_context *context; /* context for new calls; set in state
+						  RR_GSS_READY */
 	struct rr_gss_setup *setup;
 	struct rpcrdma_gss_info info;
 	char principal[256];

@@ -37,7 +37,8 @@ struct job {
 	char principal[256];
 	gss_name_t name;
 	gss_ctx_id_t id;
-	gss_buffer_desc in, out; /* tokens; the one in @in was allocated by malloc */
+	gss_buffer_desc in, out; /* tokens; @in has memory from malloc, @out from
+				    GSS-API */
 	OM_uint32 major, minor, lifetime;
 	/* The reason for a failure.  libkrb5 makes it available only in the thread that
 	 * failed. */
@@ -107,7 +108,7 @@ static void *run_job(void *arg)
 		                  sizeof(j->reason));
 	pthread_mutex_lock(&j->lock);
 	orphan = j->orphan;
-	if (!orphan) { /* the lock keeps the engine from being freed */
+	if (!orphan) { /* the engine is not freed while this thread has the lock */
 		j->posted = true;
 		rr_engine_post(j->engine, &j->post);
 	}
@@ -492,7 +493,8 @@ int rr_gss_setup_begin(struct rpcrdma_gss *g)
 	err = rr_timer_set(&g->auth.host->engine->timers, &s->timer, s->deadline);
 	if (err)
 		return err;
-	if (!s->running) /* otherwise, it starts when the old thread has ended */
+	if (!s->running) /* if the old thread runs, the attempt starts after it has
+			    ended */
 		err = start_attempt(s);
 	if (err)
 		rr_timer_stop(&g->auth.host->engine->timers, &s->timer);

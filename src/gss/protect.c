@@ -14,8 +14,8 @@
 #include "base/cursor.h"
 #include "gss/context.h"
 
-/* Returns true if @major means success.  Tokens may arrive in any order, but not
- * twice. */
+/* Returns true if @major means success.  Accepts tokens out of order, but neither
+ * duplicates nor tokens that are too old to be checked for duplicates. */
 static bool is_good(OM_uint32 major)
 {
 	return !GSS_ERROR(major) &&
@@ -75,7 +75,7 @@ static void advance_window(struct rr_gss_context *c, uint32_t seq)
 	*get_seen_word(c, seq) |= get_seen_bit(seq);
 }
 
-/* Initially the window ends at 0 and no number has been received, so 0 is valid
+/* Initially the window ends at 0 and no number has been received, so 0 is accepted
  * once. */
 bool rr_gss_see(struct rr_gss_context *c, uint32_t seq)
 {

@@ -63,7 +63,7 @@ static int open_clnt_conn(struct rr_rpc_client *c)
 		rpcrdma_conn_close(c->conn);
 	c->conn = NULL;
 	c->over = false;
-	/* Numeric, so that the engine's thread does not wait for a resolver. */
+	/* Use numbers, so that the engine's thread does not wait for a resolver. */
 	if (getnameinfo((struct sockaddr *)&c->addr, c->addr_len, host, sizeof(host),
 	                service, sizeof(service), NI_NUMERICHOST | NI_NUMERICSERV))
 		return -ENXIO;
@@ -117,7 +117,8 @@ static int try_address(struct rr_rpc_client *c, const struct addrinfo *a,
 	rr_rpc_in_engine(c->engine, start_connecting, &w);
 	if (!rr_rpc_wait_until(&w.wait, deadline) || w.error) {
 		rr_rpc_in_engine(c->engine, close_clnt_conn, c);
-		/* The error is 0 if the connection was made after the wait. */
+		/* After a time-out, w.error is 0 if the connection was established
+		 * before it was closed here. */
 		w.error = w.error ? w.error : -ETIMEDOUT;
 	}
 	rr_rpc_wait_fini(&w.wait);

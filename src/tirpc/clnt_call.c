@@ -23,8 +23,10 @@ struct call {
 	struct rr_post post;
 	struct rr_rpc_wait wait;
 	struct rr_rpc_client *client; /* NULL: the CLIENT was destroyed */
-	struct rr_list of_client;     /* engine: in client's calls or one_way */
-	struct rpcrdma_call *made;    /* engine: outstanding call, or NULL */
+	struct rr_list of_client;     /* used by the engine: link in client->calls or
+					 client->one_way */
+	struct rpcrdma_call *made;    /* used by the engine: the outstanding call, or
+					 NULL */
 	bool one_way;                 /* no thread waits; freed when the call ends */
 	bool aborted;                 /* clnt_abort has canceled the call */
 	struct rr_xdr_out out;
@@ -39,7 +41,8 @@ struct call {
 	struct rr_xdr_item items[RR_XDR_MAX_ITEMS];
 	struct rpcrdma_dest dests[RR_XDR_MAX_ITEMS];
 	unsigned n_dests;
-	int status; /* of the transport: 0, errno < 0, or RPCRDMA_TRANSPORT_ERROR */
+	int status; /* the transport's status: 0, a negative errno, or
+		       RPCRDMA_TRANSPORT_ERROR */
 	uint32_t transport_error;
 	void *reply; /* @small, memory from malloc, or within @taken */
 	void *taken; /* memory from the engine's pool, or NULL */
@@ -430,7 +433,8 @@ static bool check_gss_lengths(const struct call *k, const struct rr_xdr_in *in)
 		                   p->len - in->pos);
 	for (unsigned i = k->protected == RR_GSS_INTEGRITY ? 0 : 1; i < 2; i++) {
 		len = rr_get_u32(&c);
-		(void)rr_get_bytes(&c, len); /* if @len is too large, @c is bad */
+		(void)rr_get_bytes(&c, len); /* if @len is too large, this makes @c
+						bad */
 		(void)rr_get_bytes(&c, rr_pad(len));
 	}
 	return !rr_cursor_bad(&c);
@@ -457,7 +461,7 @@ static void get_results(struct call *k, const struct clnt_request *w, struct rpc
 	rr_xdr_in_settle(in);
 }
 
-/* xdr_replymsg may allocate the verifier even if it fails afterwards. */
+/* Frees the verifier, which xdr_replymsg may have allocated even if it failed. */
 static void free_verifier(XDR *x, struct rpc_msg *m)
 {
 	if (m->rm_reply.rp_stat != MSG_ACCEPTED || !m->acpted_rply.ar_verf.oa_base)

@@ -18,7 +18,7 @@
 #include "loop/engine.h"
 #include "tirpc/streams.h"
 
-/* xdr_void, cast to xdrproc_t, from which its type differs. */
+/* xdr_void as an xdrproc_t.  The cast is needed because the types of the two differ. */
 #define RR_XDR_VOID ((xdrproc_t)(void (*)(void))xdr_void)
 
 /* -- the engine ------------------------------------------------------------ */

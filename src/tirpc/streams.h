@@ -16,11 +16,11 @@
  * address of the item's block in the structure, and copies nothing.  The block is never
  * smaller than the memory it replaces, and is zero after the item.
  *
- * A hostile peer may choose an arm of a union where the same pointer leads to another
- * structure.  The XDR routine for that structure still has the old pointer, and writes
- * to the memory after the octets.  So the stream keeps the routine's memory until
- * everything is decoded (rr_xdr_in_settle).  If the routine has written to its old
- * memory, the item is copied there, and the exchange of pointers is undone.
+ * A hostile peer may select an arm of a union in which the same pointer refers to
+ * another type of structure.  The XDR routine for that structure still uses the memory
+ * that it allocated, and may write beyond the item's length there.  So the stream keeps
+ * that memory until everything is decoded (rr_xdr_in_settle).  If the routine has
+ * written there, the stream copies the item there and restores the pointer.
  *
  * Neither stream trusts a length: each length is compared with the number of octets
  * available.
@@ -51,7 +51,7 @@ struct rr_xdr_count {
 	uint64_t bytes_referred, bytes_copied;
 };
 
-/* Data that is not copied into the buffer. */
+/* A reference to data that is not copied into the buffer, but sent in place. */
 struct rr_xdr_ref {
 	size_t at; /* number of octets in the buffer that precede the data */
 	const void *base;

@@ -47,7 +47,8 @@ struct frame {
 	struct sockaddr_storage peer;
 	struct rr_rpc_call rpc;
 	const struct rpcrdma_tirpc_procedure *binding;
-	struct rr_rpc_gss *gss; /* of an authenticated RPCSEC_GSS request, or NULL */
+	struct rr_rpc_gss *gss; /* state of an authenticated RPCSEC_GSS request,
+				   otherwise NULL */
 	bool protected;         /* protected by RPCSEC_GSS, so there are no items */
 	SVCAUTH auth;           /* saved while an inner request is dispatched */
 	bool answered;
@@ -205,7 +206,8 @@ static void on_reply_gone(void *arg)
 {
 	struct frame *f = arg;
 
-	f->request = NULL; /* for give_up_reply, which runs in the same thread */
+	f->request = NULL; /* give_up_reply, which runs in the same thread, checks
+			      this */
 	rr_rpc_wait_wake(&f->wait);
 }
 

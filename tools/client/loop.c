@@ -65,7 +65,9 @@ void loop_fini(struct loop *l)
 		return;
 	/* Gives closing connections up to a second to shut down cleanly. */
 	for (int i = 0; i < 20 && !rpcrdma_engine_idle(l->engine); i++)
-		(void)rpcrdma_engine_process(l->engine, 50); /* freed in any case */
+		(void)rpcrdma_engine_process(l->engine, 50); /* a failure does not
+								matter, since the engine
+								is freed next */
 	wake = NULL;
 	rpcrdma_engine_free(l->engine);
 	l->engine = NULL;

@@ -369,7 +369,8 @@ static int wait_op(struct nfs_op *op)
 	nfs_op_cancel(op);
 	while (op->busy)
 		(void)rpcrdma_engine_process(l->engine,
-		                             100); /* ends: the call is cancelled */
+		                             100); /* the loop ends, because the call
+						      was cancelled */
 	return r;
 }
 

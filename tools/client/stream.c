@@ -188,7 +188,8 @@ static void stop_stream(struct stream *st)
 			busy |= st->slots[i].op.busy;
 		if (busy)
 			(void)rpcrdma_engine_process(
-			        l->engine, 100); /* ends: all calls are cancelled */
+			        l->engine, 100); /* the loop ends, because all calls
+						    were cancelled */
 	}
 	for (unsigned i = 0; i < st->n; i++) {
 		nfs_op_fini(&st->slots[i].op);
