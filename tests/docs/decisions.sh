@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What comments cite exists.  A decision, [K17] or [check: positions], has an entry in
 # docs/decisions.md, and each entry is cited by something else; a requirement, as
-# V2-4.1-02, is in tests/spec/requirements.tsv.
+# V2-4.1-02, is in tests/spec/requirements.tsv; [ext §3.5] is a section of
+# docs/extensions.md, and [ext §7.2 V15] a check in it.
 #
 #   decisions.sh SOURCE
 set -eu
@@ -66,10 +67,58 @@ awk -F '\t' '
 				print "decisions: nothing cites [" entry[i] "]"
 	}' "$tmp/entries" "$tmp/cited" >>"$tmp/wrong"
 
+# The sections of docs/extensions.md, and its checks as "7.2 V15".
+awk '
+	/^##+ [0-9]/ { section = $2; sub(/\.$/, "", section); print section }
+	/^\| V[0-9]+ \|/ { print section " " $2 }' docs/extensions.md | sort -u >"$tmp/sections"
+
+# Each is cited as [ext §3.5], [v2 §7, ext §3.3 row 4, §3.5] or [ext §3.5 to §3.7]; in
+# docs/extensions.md a § without the name of another document before it is its own.
+awk -F '\t' '
+	function sections(s, shown,    section) {
+		while (match(s, /§[0-9]+(\.[0-9]+)*( V[0-9]+)?/)) {
+			section = substr(s, RSTART, RLENGTH)
+			s = substr(s, RSTART + RLENGTH)
+			sub(/^§/, "", section)
+			print section "\t" shown "\t" $1
+		}
+	}
+	function cite(s) {
+		gsub(/^[ \t]+|[ \t]+$/, "", s)
+		if (s !~ /^§/)
+			ext = s ~ /^ext( |§)/ || (ext && s ~ /^[0-9]/)
+		if (ext && s !~ /^(ext )?§[0-9]/)
+			print "none\t[" s "]\t" $1
+		else if (ext)
+			sections(s, "[" s "]")
+	}
+	$1 == "docs/extensions.md" {
+		own = $0
+		gsub(/(v2|RR|RI|rtrext|xcharext)(-[0-9]+)? §[A-Z0-9.]+/, "", own)
+		sections(own, "a reference")
+	}
+	{
+		rest = $0
+		while (match(rest, /\[[^][]*\]/)) {
+			n = split(substr(rest, RSTART + 1, RLENGTH - 2), part, /[,;]/)
+			rest = substr(rest, RSTART + RLENGTH)
+			ext = 0
+			for (i = 1; i <= n; i++)
+				cite(part[i])
+		}
+	}' "$tmp/texts" >"$tmp/extensions"
+awk -F '\t' '
+	FILENAME ~ /sections$/ { is[$1] = 1; next }
+	!($1 in is) {
+		print "decisions: " $2 " names no section of docs/extensions.md" \
+			($2 ~ /^\[/ ? "" : ": §" $1) ": " $3
+	}' "$tmp/sections" "$tmp/extensions" >>"$tmp/wrong"
+
 cut -f 1 tests/spec/requirements.tsv | sort -u >"$tmp/required"
 grep -oE 'V2-[0-9A-C][0-9.]*-[0-9][0-9]' "$tmp/texts" | sort -u | comm -23 - "$tmp/required" |
 	sed 's/^/decisions: no such requirement: /' >>"$tmp/wrong"
 
 sort -u "$tmp/wrong"
 [ ! -s "$tmp/wrong" ] || exit 1
-echo "decisions: $(wc -l <"$tmp/entries") entries, cited $(wc -l <"$tmp/cited") times"
+echo "decisions: $(wc -l <"$tmp/entries") entries, cited $(wc -l <"$tmp/cited") times;" \
+	"$(wc -l <"$tmp/extensions") references to extensions"
