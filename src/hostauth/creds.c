@@ -121,7 +121,7 @@ static int find_psk(SSL *ssl, const unsigned char *id, size_t id_len, SSL_SESSIO
 	*ret = NULL;
 	if (id_len != strlen(h->psk_identity) ||
 	    CRYPTO_memcmp(id, h->psk_identity, id_len) != 0)
-		return 1; /* unknown identity: no certificate, so the handshake fails */
+		return 1; /* without a key or a certificate, the handshake fails */
 	*ret = make_psk_session(ssl, h);
 	return *ret != NULL;
 }
@@ -154,8 +154,9 @@ static bool load_private_key(SSL_CTX *x, const char *file, char *reason, size_t 
 	return ok;
 }
 
-/* Loads the trusted authorities.  Only clients may use the system's list: it is enough
- * to confirm a server's name, but its authorities would admit any client. */
+/* Loads the trusted authorities.  Only a client may use the system's list, because the
+ * client also checks the server's name.  A server would admit any client that has a
+ * certificate from one of these authorities. */
 static bool load_authorities(SSL_CTX *x, bool server,
                              const struct rpcrdma_hostauth_options *o, char *reason,
                              size_t size)

@@ -39,7 +39,8 @@ int rr_hostauth_new(const struct rpcrdma_hostauth *, bool server, const char *na
                     bool must, struct rr_hostauth **ret);
 void rr_hostauth_free(struct rr_hostauth *);
 
-/* Implement struct rr_auth of src/conn; @ctx is a struct rr_hostauth. */
+/* These functions implement struct rr_auth of src/conn.  @ctx is a struct
+ * rr_hostauth. */
 int rr_hostauth_step(void *ctx, const void *in, size_t in_len, const void **ret_out,
                      size_t *ret_out_len);
 bool rr_hostauth_property(void *ctx, bool own, uint32_t id, const void *data,

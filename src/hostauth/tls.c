@@ -191,7 +191,8 @@ static void set_tls_reason(struct rr_hostauth *h)
 {
 	long verify = SSL_get_verify_result(h->ssl);
 
-	/* UNSPECIFIED: a shared key is used, so no certificate was verified */
+	/* X509_V_ERR_UNSPECIFIED means that no certificate was verified, because a
+	 * shared key is used. */
 	if (verify != X509_V_OK && verify != X509_V_ERR_UNSPECIFIED) {
 		snprintf(h->reason, sizeof(h->reason), "the peer's certificate: %s",
 		         X509_verify_cert_error_string(verify));

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Implements extensions: collects their numbers in one table for the connection, and
- * passes the connection's events to the handlers.
+ * Implements extensions: collects the numbers that they define in one table for the
+ * connection, and passes the connection's events to the handlers.
  *
  * A channel is a link as seen by an extension.  Like all callbacks, handlers run while
- * the link is being drained; they may send, call and close.
+ * the link's pump carries out actions.  A handler may send messages, make calls, and
+ * close the link.
  */
 #include "link/channel.h"
 
@@ -172,8 +173,8 @@ int rr_exts_new(const struct rpcrdma_conn_options *o, struct rr_exts **ret)
 
 /* -- calls of handlers ----------------------------------------------------- */
 
-/* Finds the extension to which a header type belongs.  The table contains only header
- * types of extensions, so there is one. */
+/* Finds the extension to which a header type belongs.  The search always succeeds,
+ * because the connection passes only header types from the extensions' table. */
 static const struct rpcrdma_extension_htype *
 find_htype(const struct rr_exts *x, uint32_t number,
            const struct rpcrdma_extension **ret_ext)

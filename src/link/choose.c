@@ -40,8 +40,8 @@ static const struct choice {
 } choices[] = {{&rr_iwarp_ops, check_iwarp, check_iwarp_present},
                {&rr_verbs_ops, check_verbs, rr_verbs_check_present}};
 
-/* Finds the provider named in @name ("NAME[:OPTIONS]"), and checks its options.
- * Returns 0 or -EINVAL; @reason gets the reason. */
+/* Finds the provider named in @name ("NAME[:OPTIONS]"), and checks the options.
+ * Returns 0, or -EINVAL with a message in @reason. */
 static int find_choice(const char *name, const struct choice **ret,
                        const char **ret_options, struct rr_reason reason)
 {

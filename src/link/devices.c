@@ -26,8 +26,8 @@ static void free_device_watch(struct rr_part *p)
 	free(w);
 }
 
-/* If the kernel does not report removals, a removal is noticed by the next
- * connection. */
+/* If the kernel does not report removals, the provider closes a removed device when it
+ * makes its next connection. */
 void rr_devices_used(struct rpcrdma_engine *e, const struct rr_prov_ops *prov)
 {
 	struct device_watch *w;

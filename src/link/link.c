@@ -126,8 +126,8 @@ static void pool_put(void *ctx, void *p, size_t bytes)
 	rr_pool_put(ctx, p, bytes);
 }
 
-/* Finds the pool's block that contains @p.  From now on, the endpoint may keep blocks
- * registered until it is destroyed. */
+/* Finds the pool's block that contains @p, and pins the pool, because the endpoint may
+ * keep the block registered until the endpoint is destroyed. */
 static bool pool_block(void *ctx, const void *p, size_t len, void **ret_base,
                        size_t *ret_len)
 {
@@ -261,8 +261,8 @@ static const struct rr_pump_ops pump_ops = {
 
 /* -- turns ----------------------------------------------------------------- */
 
-/* Waits for the endpoint's descriptor events, and for the earlier deadline of
- * connection and endpoint. */
+/* Makes the engine wait for events on the endpoint's descriptor, and for the
+ * connection's or the endpoint's deadline, whichever is earlier. */
 static void rearm_timer(struct rr_link *l)
 {
 	struct rr_pump *p = &l->pump;
@@ -478,9 +478,9 @@ static void undo_start(struct rr_link *l)
 	free(l);
 }
 
-/* Encodes the private data of version 1, which state whether the peer may invalidate
- * our regions.  The device is not yet known, so only a provider that supports this on
- * all devices may offer it. */
+/* Encodes version 1's private data, which state whether the peer may invalidate our
+ * regions.  The device is not yet known, so a provider may offer remote invalidation
+ * only if all its devices support it. */
 static size_t own_private(const struct rr_prov_ops *prov, struct rr_conn_config cc,
                           uint8_t ret[8])
 {
@@ -562,7 +562,7 @@ void rr_link_close(struct rr_link *l, int status)
 static void cut_link(struct rr_link *l, int error)
 {
 	if (!rr_pump_lost(&l->pump)) {
-		/* First, since epoll keeps a closed descriptor of which a child
+		/* Do this first, because epoll keeps a closed descriptor while a child
 		 * process has a copy. */
 		rr_poller_del(&l->engine->poller, &l->source);
 		destroy_endpoint(l);

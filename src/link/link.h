@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A link is one transport connection of the library.  It consists of the sans-I/O
- * connection (conn.h), the provider endpoint, and a pump (pump.h) between the two,
- * which the engine runs in turns.  The link's owner (a client, or a server's session)
- * handles only calls and requests.
+ * connection (conn.h), the provider endpoint, and a pump (pump.h) between the two.  The
+ * engine runs the pumps of its links in turn.  The link's owner (a client, or a
+ * server's session) handles only calls and requests.
  *
  * Life: rr_link_connect or rr_link_accept makes the link; events are passed to the
  * owner; rr_link_close or a loss ends the link.  Then ops->closed is called exactly
- * once, and the engine frees the link at the end of that iteration.
+ * once, and the engine frees the link at the end of its current iteration.
  */
 #ifndef RR_LINK_LINK_H
 #define RR_LINK_LINK_H
@@ -32,17 +32,16 @@ struct rr_link_owner_ops {
 	/* Called when the engine is freed: drops the requests that handlers have not
 	 * answered. */
 	void (*drop_requests)(struct rr_link *);
-	/* The next three functions may be NULL.  Called when the peer's first message
-	 * has arrived. */
+	/* Called when the peer's first message has arrived.  May be NULL. */
 	void (*heard)(struct rr_link *);
-	/* Called when an extension message was sent or received. */
+	/* Called when an extension message has been sent or received.  May be NULL. */
 	void (*used)(struct rr_link *);
-	/* Called when the connection is lost, before its calls are returned: drops the
-	 * requests that are only waiting. */
+	/* Called when the connection is lost, before call_done is called for its calls.
+	 * Drops the requests that are still waiting to be executed.  May be NULL. */
 	void (*disconnected)(struct rr_link *);
 	void (*call_done)(struct rr_link *, struct rr_call *);
-	/* Called when the connection is lost and its calls have ended, but
-	 * handlers still have requests.  @closed is called when they have answered.
+	/* Called when the connection is lost and its calls have ended, but handlers
+	 * have not answered all requests.  @closed is called after the last answer.
 	 * May be NULL. */
 	void (*lost)(struct rr_link *);
 	void (*closed)(struct rr_link *, int error, const char *why);

@@ -73,8 +73,8 @@ void rr_link_info(const struct rr_link *l, struct rpcrdma_conn_info *ret)
 
 /* -- the log --------------------------------------------------------------- */
 
-/* Returns true if the link was closed because it was idle, or locally, or without an
- * error. */
+/* Returns true if the link ended without an error, was aborted locally, or was closed
+ * because it was idle. */
 static bool ended_in_order(const struct rr_link *l)
 {
 	return !rr_link_error(l) || rr_link_error(l) == -ECANCELED ||
@@ -106,7 +106,7 @@ static enum rpcrdma_log_level describe_lost(const struct rr_link *l, char *s,
 	snprintf(s, size, "%s: %s",
 	         rr_link_was_ready(l) ? "connection lost" : "no connection came about",
 	         why);
-	/* If a connection never became ready, it is up to the client to report this. */
+	/* Only the client warns about a connection that never became ready. */
 	return l->server && !rr_link_was_ready(l) && !rr_link_was_closed(l)
 	               ? RPCRDMA_LOG_INFO
 	               : RPCRDMA_LOG_WARNING;

@@ -2,8 +2,8 @@
 /* Contract in pump.h. */
 #include "link/pump.h"
 
-/* Interval of ticks while a post waits for the send queue.  Actions that are due cannot
- * be drawn before the queue has a free place. */
+/* Minimum interval between ticks while a post waits for the send queue.  More frequent
+ * ticks would be useless, because no action can be drawn before the post is sent. */
 #define STALLED_TICK RR_MS(10)
 
 void rr_pump_init(struct rr_pump *p, const struct rr_prov_ops *prov, struct rr_ep *ep,
@@ -22,7 +22,7 @@ void rr_pump_init(struct rr_pump *p, const struct rr_prov_ops *prov, struct rr_e
 
 RR_MACHINE(rr_link_machine, RR_LINK)
 
-/* Changes the state.  No other function assigns it. */
+/* Changes the state.  No other function assigns the state. */
 static void move_link(struct rr_pump *p, enum rr_link_event by, enum rr_link_state to)
 {
 	RR_MACHINE_MOVE(rr_link_machine, p->state, by, to);
@@ -48,15 +48,13 @@ static bool is_staying(const struct rr_pump *p)
 
 /* -- Receives -------------------------------------------------------------- */
 
-/* The first of these two functions posts a Receive.  The second one returns a completed
- * Receive to the connection.  Receives that the endpoint did not complete are returned
- * by rr_conn_lost. */
-
 static int post_receive(struct rr_pump *p, const struct rr_action *a)
 {
 	return p->prov->post_recv(p->ep, &a->sge[0], a->token);
 }
 
+/* Returns a completed Receive to the connection.  When the connection is lost,
+ * rr_conn_lost returns the Receives that have not completed. */
 static void take_receive(struct rr_pump *p, const struct rr_wc *wc, rr_time now)
 {
 	if (wc->status) { /* flushed */
@@ -140,14 +138,14 @@ static void fail_post(struct rr_pump *p, const struct rr_action *a, int err,
 		disconnect_endpoint(p, now);
 }
 
-/* Returns true if the post uses a place in the send queue, so that waiting helps. */
+/* Returns true if the post needs a place in the send queue, and can wait for it. */
 static bool uses_send_queue(enum rr_action_kind k)
 {
 	return k == RR_ACT_SEND || k == RR_ACT_WRITE || k == RR_ACT_READ;
 }
 
-/* Keeps a post for which the send queue has no place.  Many requests of many segments
- * each can exceed any queue.  If the connection is ending, fails the post. */
+/* Keeps a post for which the send queue has no place, because many requests with many
+ * segments each can fill any queue.  If the connection is ending, fails the post. */
 static void hold_post(struct rr_pump *p, const struct rr_action *a, rr_time now)
 {
 	struct rr_conn_info info;

@@ -53,10 +53,10 @@ struct rr_pump_ops {
 	/* Called when the endpoint has ended, before this is reported to the
 	 * connection. */
 	void (*ended)(struct rr_pump *);
-	/* Called after the endpoint's end was reported to the connection, before other
-	 * actions are drawn. */
+	/* Called after the connection has been informed that the endpoint has ended,
+	 * before other actions are drawn. */
 	void (*lost)(struct rr_pump *);
-	/* Called when RR_ACT_CLOSED was drawn.  The pump is not used after this
+	/* Called when RR_ACT_CLOSED has been drawn.  The pump is not used after this
 	 * function returns. */
 	void (*closed)(struct rr_pump *);
 
@@ -80,13 +80,13 @@ struct rr_pump {
 	unsigned past; /* bit mask of past events, 1u << enum rr_link_event */
 	bool heard;    /* a message from the peer has arrived */
 	bool stalled;  /* @held waits for a place in the endpoint's send queue */
-	bool more;     /* the last turn ended while completions were left */
+	bool more;     /* the last turn used all its rounds; completions may remain */
 	int error;     /* first error that ended the connection; 0 = none */
 	struct rr_action held;
 };
 
 /* Initializes a pump between @conn and @ep.  All arguments are lent until RR_ACT_CLOSED
- * was drawn. */
+ * has been drawn. */
 void rr_pump_init(struct rr_pump *, const struct rr_prov_ops *, struct rr_ep *,
                   struct rr_conn *, const struct rr_pump_ops *);
 
@@ -107,15 +107,16 @@ static inline bool rr_pump_past(const struct rr_pump *p, enum rr_link_event even
 	return p->past & 1u << event;
 }
 
-/* Draws and carries out all actions, up to one whose post must wait. */
+/* Draws and carries out all actions, or stops at a post that must wait. */
 void rr_pump_drain(struct rr_pump *, rr_time now);
-/* Drains and polls, then flushes and polls until there are no more completions, at most
- * @rounds times.  Returns the number of completions polled. */
+/* Drains the connection's actions and polls the endpoint.  Then flushes and polls the
+ * endpoint up to @rounds times, until a poll finds no completion.  Returns the number
+ * of completions polled. */
 unsigned rr_pump_turn(struct rr_pump *, unsigned rounds, rr_time now);
-/* Call when the time returned by rr_pump_deadline has come.  A turn must follow. */
+/* Call when the time returned by rr_pump_deadline has passed.  A turn must follow. */
 void rr_pump_tick(struct rr_pump *, rr_time now);
-/* Returns when rr_pump_tick must be called.  Does not include the endpoint's
- * deadline. */
+/* Returns the time at which rr_pump_tick must be called.  The endpoint's deadline is
+ * not included. */
 rr_time rr_pump_deadline(const struct rr_pump *, rr_time now);
 
 /* Begins an orderly disconnect; @status is as for rr_conn_close.  A turn must
