@@ -31,7 +31,7 @@ enum {
 	RR_POOL_BLOCK_SHIFT = 21,
 	RR_POOL_BLOCK_CLASSES = RR_POOL_BLOCK_SHIFT - RR_POOL_MIN_SHIFT + 1,
 	RR_POOL_CLASSES = RR_POOL_BLOCK_CLASSES + 40, /* up to 2 GiB */
-	RR_POOL_BLOCKS = 512, /* most blocks; further pieces are allocated singly */
+	RR_POOL_BLOCKS = 512, /* maximum; further pieces are allocated singly */
 };
 
 #define RR_POOL_BLOCK_BYTES ((size_t)1 << RR_POOL_BLOCK_SHIFT)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The functions that security flavors call on a connection (oncrpc/call_auth.h), and
- * the creation of RPCSEC_GSS contexts. */
+/* Implements the functions that security flavors call on a connection (call_auth.h),
+ * and creates RPCSEC_GSS contexts. */
 #include "gss/gss_client.h"
 #include "rpc/calls.h"
 

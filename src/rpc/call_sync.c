@@ -9,8 +9,9 @@
  * copied the results.
  *
  * Failure: a posted call does not begin while no thread runs the engine.  If the call's
- * timeout passes before that, the thread returns and the engine frees the call later.
- * A call that has begun uses the caller's memory, so the thread always waits for it.
+ * timeout passes before the call begins, the thread returns and the engine frees the
+ * call later.  A call that has begun uses the caller's memory, so the thread always
+ * waits until that call has ended.
  *
  * Invariant: if calls are posted and no thread runs the engine, one of the sleeping
  * threads has been woken to run it.
@@ -26,15 +27,14 @@ struct sync_call {
 	struct rr_post post;
 	struct rr_list waiting; /* node in the engine's list */
 	struct rpcrdma_engine *engine;
-	struct rpcrdma_conn *conn; /* may have been freed when the call is done */
+	struct rpcrdma_conn *conn; /* may be freed before the call is done */
 	struct rpcrdma_call_options o;
 	rr_time deadline;
 	void *results;
 	size_t size;
 	struct rpcrdma_reply reply;
 	pthread_cond_t cond;
-	/* guarded by the engine's sync_lock; @left: the call timed out before it began
-	 */
+	/* guarded by the engine's sync_lock; @left: timed out before the call began */
 	bool begun, left, done;
 };
 

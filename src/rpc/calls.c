@@ -9,7 +9,7 @@
 #include "rpc/suspect.h"
 
 enum {
-	MAX_SENT = 192, /* most calls sent on a link; further calls wait here */
+	MAX_SENT = 192, /* maximum number of calls sent on a link; others wait */
 	CALL_HEADER_MAX = RR_RPC_HEADER_MAX,
 	REPLY_HEADER_MAX = 24 + RR_RPC_AUTH_MAX,
 };
@@ -711,8 +711,8 @@ static void free_or_end(struct rr_timer *t)
 		c->ops->free(c);
 }
 
-/* Closes the object because the engine is freed.  Called first while the object has a
- * link, and again when the link is gone. */
+/* Closes the object because the engine is being freed.  Called first while the object
+ * has a link, and again when the link is gone. */
 static void abandon_calls(struct rr_owner *o)
 {
 	struct rpcrdma_conn *c = rr_container_of(o, struct rpcrdma_conn, owner);

@@ -70,8 +70,8 @@ struct rpcrdma_conn {
 	char reason[160];
 };
 
-/* Counts an event in the connection's and the engine's statistics.  Not for events that
- * a link counts. */
+/* Counts an event in the connection's and the engine's statistics.  Must not be used
+ * for events that a link counts. */
 #define rr_calls_count(c, what) ((c)->past.what++, (c)->engine->ended.what++)
 
 /* A Call whose RPC header the caller encodes, and whose Reply it decodes. */

@@ -16,7 +16,7 @@
  * Attempts that only find out the server's version (version_cache.h) are part of
  * connecting: their failures are not reported, and no_reconnect does not forbid them.
  * The number of consecutive attempts of this kind is limited.  If a name has several
- * addresses, an attempt tries each.
+ * addresses, each attempt tries all of them.
  */
 #include <stdio.h>
 #include <stdlib.h>

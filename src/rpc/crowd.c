@@ -157,8 +157,8 @@ static void enter_rank(struct rr_rank *r, struct rr_origin *o, unsigned kind)
 	}
 }
 
-/* Increments an origin's count if @more, otherwise decrements it.  The @top of its rank
- * changes by at most one. */
+/* Increments an origin's count if @more is true, otherwise decrements the count.  The
+ * rank's @top changes by at most one. */
 static void recount_guests(struct rr_crowd *c, struct rr_origin *o, unsigned kind,
                            bool more)
 {

@@ -11,7 +11,8 @@
  * connections is found in constant time, and a change of kind moves only a few
  * pointers.
  *
- * Addresses are found by a keyed digest, so that peers cannot choose colliding ones.
+ * Addresses are found by a keyed digest, so that peers cannot choose addresses that
+ * collide.
  */
 #ifndef RR_RPC_CROWD_H
 #define RR_RPC_CROWD_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The requests that a link receives, and the memory that these requests use.  A
- * server's session has one such object, and so has each link of a client with
- * callbacks.
+ * The requests that a link receives, and the memory that these requests use.  Each
+ * session of a server has a struct rr_dispatch.  If a client has callbacks, each of its
+ * links has one too.
  */
 #ifndef RR_RPC_DISPATCH_H
 #define RR_RPC_DISPATCH_H
@@ -12,9 +12,9 @@
 #include "oncrpc/rpc_header.h"
 #include "rpc/service.h"
 
-/* Octets allocated after each item of a pass-through service.  They are more octets
- * than malloc() adds to a block, so a handler can use the item's block in place of a
- * block that XDR routines have allocated. */
+/* Octets allocated after each item of a pass-through service.  malloc() never adds so
+ * many octets to a block, so the handler can use the item's block in place of a block
+ * of the item's length that an XDR routine has allocated. */
 enum { RR_ITEM_TAIL = 4096 + 64 };
 
 struct rr_dispatch {
@@ -54,8 +54,8 @@ void rr_dispatch_touch(struct rr_dispatch *);
 /* Returns true if a handler has a request that it has not answered. */
 bool rr_dispatch_is_executing(const struct rr_dispatch *);
 
-/* Initializes @s, which is zeroed.  The caller must have called rr_hostage_watch, and
- * afterwards sets @s->link and the link's dispatch. */
+/* Initializes @s, which is zeroed.  The caller must have called rr_hostage_watch.  The
+ * caller must afterwards set @s->link and the link's dispatch. */
 void rr_dispatch_init(struct rr_dispatch *s, struct rpcrdma_engine *,
                       const struct rr_link_config *, struct rpcrdma_service *);
 

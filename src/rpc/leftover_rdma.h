@@ -5,7 +5,7 @@
 
 #include "rpcbind/rpcbind.h"
 
-/* Calls procedure NULL over RDMA, with an engine of its own. */
+/* Calls procedure NULL over RDMA, with a new engine for this call. */
 rr_is_dead_fn rr_is_dead_over_rdma;
 
 #endif

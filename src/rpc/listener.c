@@ -13,8 +13,8 @@ enum {
 	ACCEPTS_PER_EVENT = 64,
 	ACCEPT_PAUSE_MS = 100,
 	REOPEN_MS = 1000,
-	/* most loop iterations by which accepting is postponed, so that sessions that
-	 * have ended are found first */
+	/* maximum number of loop iterations by which accepting is postponed, so that
+	 * sessions that have ended are found first */
 	POSTPONE_MAX = 4,
 };
 

@@ -29,8 +29,8 @@ static void set_piece(struct rpcrdma_cursor *c, const void *base, size_t len, bo
 	c->item = item;
 }
 
-/* Called at the end of an item.  The next piece begins with the item's padding only if
- * the rest of that piece is a multiple of four octets long. */
+/* Called at the end of an item.  Decides whether the next piece begins with the item's
+ * padding: only if the piece without the padding has a multiple of four octets. */
 static void leave_item(struct rpcrdma_cursor *c)
 {
 	if (!c->n_next || c->next->item || ((c->next->len + c->odd) & 3))

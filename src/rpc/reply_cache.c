@@ -198,8 +198,8 @@ static bool caller_has_room(const struct rr_reply_cache *d, const struct rr_call
 	       c->entries <= d->o.max_per_caller;
 }
 
-/* Removes replies until @t may use @bytes more.  Returns false if that fails.  Does not
- * free @t, because @t has an entry that is not idle. */
+/* Removes replies until @t may use @bytes more.  Returns false if that is impossible.
+ * Does not free @t, because @t has an entry that is not idle. */
 static bool make_cache_room(struct rr_reply_cache *d, struct rr_tenant *t, size_t bytes)
 {
 	struct rr_reply_cache_entry *e;
@@ -418,7 +418,7 @@ void rr_reply_cache_complete(struct rr_reply_cache *d, struct rr_reply_cache_ent
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* Needs no lock, because a complete entry does not change and a held one is not
+/* Needs no lock, because a complete entry does not change and a held entry is not
  * freed. */
 unsigned rr_reply_cache_reply(const struct rr_reply_cache_entry *e,
                               struct rr_rpc_reply *ret, struct rr_piece *ret_results)

@@ -16,9 +16,10 @@
  * are not stored, because a repetition may offer other chunks.  A repetition gets the
  * stored reply (DONE), or waits until the first Call is complete (WAIT).
  *
- * A Call may also be remembered only during its execution; then only the beginning of
- * its arguments is compared (rr_reply_cache_begin_briefly).  Repetitions wait for its
- * reply, and the entry is removed when the last request has released it.
+ * Alternatively, a Call may be remembered only during its execution
+ * (rr_reply_cache_begin_briefly).  In that case, only the beginning of the arguments is
+ * compared.  Repetitions wait for the Call's reply, and the entry is removed when the
+ * last request has released it.
  *
  * An entry is held, and so not removed, while a request refers to it: the request being
  * executed until rr_reply_cache_complete, and repetitions until rr_reply_cache_put or

@@ -12,8 +12,8 @@ struct rr_request_alloc {
 	struct rr_request_alloc *next;
 	/* size of the allocated memory; includes this header if @apart is NULL */
 	size_t bytes;
-	/* the memory, if allocated separately because a header in the same block would
-	 * double the block's size; otherwise NULL */
+	/* the handler's memory, if it is a separate block; otherwise NULL.  A header in
+	 * the same block could double the block's size. */
 	void *apart;
 	bool pooled;
 };

@@ -18,8 +18,8 @@
  * the memory needed.  If the chunks need more memory, the request reserves it at once
  * or is refused, because a request that has memory must not wait.
  *
- * Not counted: the Receive buffers of waiting Calls, 10 KiB each.  A connection has at
- * most max_requests of these.
+ * The Receive buffers of waiting Calls (10 KiB each) are not counted.  A connection has
+ * at most max_requests of these buffers.
  */
 #ifndef RR_RPC_RESERVE_H
 #define RR_RPC_RESERVE_H
@@ -52,7 +52,7 @@ uint64_t rr_reserve_price(const struct rr_link_config *);
 uint64_t rr_reserve_price_heard(const struct rr_link_config *);
 
 /* The functions with which a link reserves memory for Calls in parts.  If the link's
- * dispatch is NULL, they grant all memory. */
+ * dispatch is NULL, these functions grant any amount. */
 extern const struct rr_room rr_reserve_room;
 /* Records that all parts of a Call have arrived, so that its @bytes now belong to a
  * request. */

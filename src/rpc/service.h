@@ -19,9 +19,9 @@ struct rr_service_entry {
 };
 
 /* A single handler for all programs, which must itself check that a program exists.
- * The handler replies with rr_request_reply_passthrough.  Clients may send all data
- * in the message, even data that other services receive as items.  So a Special Call
- * may be as long as the limit on memory for one peer. */
+ * The handler replies with rr_request_reply_passthrough.  Clients may send all data in
+ * the message, even data that other services receive as items.  So a Special Call may
+ * be as long as the limit on memory for one peer. */
 struct rr_service_passthrough {
 	/* Returns a procedure's binding; only its limits are used.  Never returns
 	 * NULL. */

@@ -4,9 +4,9 @@
  * entries to remove when the store is full.
  *
  * A tenant is a connection with entries in the store.  A caller is an IP address with
- * all its connections, including those that have ended but still have entries.  A
- * tenant's share is counted in octets.  Idle octets are those of entries that may be
- * removed; all others are busy.
+ * all its connections, including those that have ended but still have entries.  A share
+ * is the number of octets that a tenant's or a caller's entries use.  Octets of entries
+ * that may be removed are idle; all other octets are busy.
  *
  * If a tenant needs memory and the store is full, some other entry must be removed.
  * The tenant that loses the entry is called the payer.  It is chosen in two steps:
@@ -20,10 +20,11 @@
  * small as the shares of other callers and of other connections from its address.  A
  * peer with many busy octets cannot displace the entries of others either.
  *
- * Shares are compared by powers of two, up to 8 MiB; tenants with the same power pay in
- * turn.  So all operations take constant time.
+ * To find the most idle octets in constant time, their numbers are rounded down to a
+ * power of two, at most 8 MiB.  Tenants with the same rounded number pay in turn.
  *
- * Addresses are found by a keyed digest, so that peers cannot choose colliding ones.
+ * Addresses are found by a keyed digest, so that peers cannot choose addresses that
+ * collide.
  */
 #ifndef RR_RPC_TENANT_H
 #define RR_RPC_TENANT_H
@@ -48,7 +49,7 @@ enum { RR_RANKS = 16 };
  * power of two.  A share without idle octets is on no list. */
 struct rr_ranks {
 	uint32_t used;                 /* bit i: rank[i] is not empty */
-	struct rr_list rank[RR_RANKS]; /* the share to lose entries next is first */
+	struct rr_list rank[RR_RANKS]; /* first: the share that loses entries next */
 };
 
 struct rr_share {

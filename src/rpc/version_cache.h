@@ -15,8 +15,8 @@
  * failure may be caused by a restart of the server.  Later connections to this server
  * begin with version 1, until the entry expires or the server has used version 2.
  *
- * Negotiation terminates, because every attempt offers fewer versions or counts a
- * failure, and a single offered version is final.
+ * Negotiation terminates, because each attempt offers fewer versions than the one
+ * before, or counts a failure.  An attempt that offers only version 1 is the last one.
  */
 #ifndef RR_RPC_VERSION_CACHE_H
 #define RR_RPC_VERSION_CACHE_H
