@@ -17,6 +17,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 
 for data in "$build"/src/CMakeFiles/rr_wire.dir/wire/*.gcda \
+	"$build"/src/CMakeFiles/rr_wire.dir/wire/*/*.gcda \
 	"$build"/src/CMakeFiles/rr_conn.dir/conn/*.gcda; do
 	[ -f "$data" ] || {
 		echo "coverage.sh: no counts in $build: build with RR_COVERAGE and run the tests" >&2
@@ -77,7 +78,7 @@ cat ./*src#wire#*.gcov ./*src#conn#*.gcov | awk -v reasons="$reasons" -v root="$
 		}
 	}
 	END {
-		printf "%-24s %13s %15s\n", "", "lines", "branches"
+		printf "%-32s %13s %15s\n", "", "lines", "branches"
 		for (f in lines)
 			names[++k] = f
 		for (i = 2; i <= k; i++) # few files: insertion sort
@@ -87,9 +88,9 @@ cat ./*src#wire#*.gcov ./*src#conn#*.gcov | awk -v reasons="$reasons" -v root="$
 		for (i = 1; i <= k; i++) {
 			f = names[i]
 			l += lines[f]; h += hit[f]; b += branches[f]; m += missing[f]
-			printf "%-24s %4d of %4d %6d of %5d\n", f, hit[f], lines[f], branches[f] - missing[f], branches[f]
+			printf "%-32s %4d of %4d %6d of %5d\n", f, hit[f], lines[f], branches[f] - missing[f], branches[f]
 		}
-		printf "%-24s %4d of %4d %6d of %5d  (%.1f %%, %.1f %%)\n", "all", h, l, b - m, b, l ? 100 * h / l : 0, b ? 100 * (b - m) / b : 0
+		printf "%-32s %4d of %4d %6d of %5d  (%.1f %%, %.1f %%)\n", "all", h, l, b - m, b, l ? 100 * h / l : 0, b ? 100 * (b - m) / b : 0
 		for (i = 1; i <= n; i++) {
 			key = order[i]
 			if (key in why && excused[key] == seen[key]) {

@@ -27,13 +27,18 @@ int rr_wire_get_props_begin(struct rr_cursor *c, uint32_t *ret_count)
 	return 0;
 }
 
-/* Decodes a uint32 property.  Empty data stands for the default value. [v2 §5.1] */
+int rr_wire_get_value_u32(const void *data, uint32_t len, uint32_t default_value,
+                          uint32_t *ret)
+{
+	if (len != 0 && len != 4)
+		return -EINVAL;
+	*ret = len ? rr_load_u32(data) : default_value;
+	return 0;
+}
+
 static int check_u32(struct rr_prop *p, uint32_t default_value)
 {
-	if (p->len != 0 && p->len != 4)
-		return -EINVAL;
-	p->value = p->len ? rr_load_u32(p->data) : default_value;
-	return 0;
+	return rr_wire_get_value_u32(p->data, p->len, default_value, &p->value);
 }
 
 /* Checks that the value is an opaque<>: a length word, that many octets and their

@@ -191,6 +191,11 @@ int rr_wire_get_props_begin(struct rr_cursor *c, uint32_t *ret_count) RR_MUST_CH
  * Unknown properties are returned undecoded.                         [v2 §5.1, P5] */
 int rr_wire_get_prop(struct rr_cursor *c, struct rr_prop *ret) RR_MUST_CHECK;
 
+/* Decodes the rdma_data of a uint32 property.  Empty data stands for the default value.
+ * Returns -EINVAL, and changes nothing, if @len is neither 0 nor 4.      [v2 §5.1] */
+int rr_wire_get_value_u32(const void *data, uint32_t len, uint32_t default_value,
+                          uint32_t *ret) RR_MUST_CHECK;
+
 /* Decodes an rpcrdma2_propsubset into @words.  Returns -EBADMSG if it is malformed or
  * has more than @max words. */
 int rr_wire_get_propsubset(struct rr_cursor *c, uint32_t *words, uint32_t max,
