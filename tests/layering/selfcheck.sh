@@ -56,6 +56,8 @@ fresh
 include src/base/base.h '"wire/wire.h"'
 include src/wire/wire.h '"conn/conn.h"'
 include src/wire/wire.h '<pthread.h>'
+include src/wire/rprc/rprc_wire.h '"conn/conn.h"'
+include src/wire/rprc/rprc_wire.h '<pthread.h>'
 include src/conn/conn.h '"prov/prov.h"'
 include src/conn/conn.h '<time.h>'
 include src/prov/prov.h '"wire/wire.h"'
