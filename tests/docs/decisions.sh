@@ -115,7 +115,7 @@ awk -F '\t' '
 	}' "$tmp/sections" "$tmp/extensions" >>"$tmp/wrong"
 
 cut -f 1 tests/spec/requirements.tsv | sort -u >"$tmp/required"
-grep -oE 'V2-[0-9A-C][0-9.]*-[0-9][0-9]' "$tmp/texts" | sort -u | comm -23 - "$tmp/required" |
+grep -oE '\<(V2|RR|RI|NS|LS)-([0-9A-CPs][0-9.]*|rtissues|rtrext|xcharext)-[0-9][0-9]\>' "$tmp/texts" | sort -u | comm -23 - "$tmp/required" |
 	sed 's/^/decisions: no such requirement: /' >>"$tmp/wrong"
 
 sort -u "$tmp/wrong"

@@ -8,6 +8,7 @@
 #
 # A row: id, section, level, summary, status, proof.  Sections, and how many
 # requirements each has, are in sections.tsv; ids count from 01 in each section.
+# The first letters of an id name its document, see `documents` below.
 # A proof is FILE:FUNCTION, a test of tests/*/FILE.c or fuzz/FILE.c, or the name
 # of a ctest that tests/*/CMakeLists.txt spells out, or e2e.SCRIPT, or kernel.SCRIPT
 # (`./run check-kernel`).  What cannot or need not be
@@ -19,6 +20,13 @@ sections=$root/tests/spec/sections.tsv
 page=$root/docs/conformance.md
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
+
+# Letters of an id, TAB, document.
+documents='V2	RPC-over-RDMA version 2, draft-ietf-nfsv4-rpcrdma-version-two-01
+RR	Responder-provided Read chunks, draft-cel-nfsv4-rpcrdma-reliable-reply-05
+RI	Remote Invalidation, draft-cel-nfsv4-reminv-design-05
+NS	Send-based placement and counted continuation, slides of D. Noveck, IETF 96
+LS	Header types by message kind and input validation, slides of C. Lever'
 
 # FILE:FUNCTION of everything that is a test, and names of ctests.
 tests()
@@ -74,10 +82,12 @@ check()
 			bad("listed twice")
 		if ($1 != sprintf("%s-%02d", key, ++have[key]))
 			bad("not the next of its section")
-		if ($3 !~ /^(MUST|MUST NOT|SHOULD|MAY|WIRE|BEHAVIOR)$/)
+		if ($3 !~ /^(MUST|MUST NOT|SHOULD|MAY|WIRE|BEHAVIOR|CLAIM)$/)
 			bad("level " $3)
-		if ($4 == "" || length($4) > 109)
-			bad("a summary has 1 to 109 octets")
+		# V2 rows are summaries; the others quote the requirement
+		longest = prefix == "V2" ? 109 : 330
+		if ($4 == "" || length($4) > longest)
+			bad("a summary has 1 to " longest " octets")
 		if ($5 == "proved")
 			proofs($6)
 		else if ($5 == "excused" && length($6) < 15)
@@ -103,7 +113,8 @@ check()
 
 generate()
 {
-	LC_ALL=C awk -F '\t' -v sections="$sections" '
+	echo "$documents" >"$tmp/documents"
+	LC_ALL=C awk -F '\t' -v sections="$sections" -v documents="$tmp/documents" '
 	function cell(s) { gsub(/\|/, "\\|", s); gsub(/</, "\\&lt;", s); return s }
 	function shown(list,    n, i, p, s) {
 		n = split(list, p, ",")
@@ -111,6 +122,7 @@ generate()
 			s = s (i > 1 ? "<br>" : "") "`" p[i] "`"
 		return s
 	}
+	FILENAME == documents { document[$1] = $2; letters[++documented] = $1; next }
 	FILENAME == sections { title[$1 "-" $2] = $4; next }
 	FNR == 1 { next }
 	{
@@ -118,24 +130,32 @@ generate()
 		sub(/-.*/, "", d)
 		row[++n] = $0
 		count[$5]++
+		of[d, $5]++
 		by[$3, $5]++
 	}
 	END {
 		print "<!-- Written by tests/spec/conformance.sh from tests/spec/requirements.tsv. -->"
 		print "# Conformance"
 		print ""
-		print "What RPC-over-RDMA version 2 (draft-ietf-nfsv4-rpcrdma-version-two-01) asks"
-		print "for, one row a requirement, and the test that fails when it is not met."
-		print "`file:function` is a function of `tests/*/file.c` or `fuzz/file.c`.  WIRE and"
-		print "BEHAVIOR are statements of the text without a keyword of RFC 2119."
+		print "What RPC-over-RDMA version 2 (draft-ietf-nfsv4-rpcrdma-version-two-01) and its"
+		print "optional extensions ask for, one row a requirement, and the test that fails when"
+		print "it is not met.  `file:function` is a function of `tests/*/file.c` or"
+		print "`fuzz/file.c`.  WIRE and BEHAVIOR are statements of the text without a keyword of"
+		print "RFC 2119; CLAIM is a statement about cost or benefit, which is measured."
 		print ""
 		printf "%d requirements: %d proved, %d excused, %d open.\n", n,
 			count["proved"], count["excused"], count["open"]
 		print ""
+		print "| ids | document | proved | excused | open |"
+		print "|---|---|---|---|---|"
+		for (i = 1; i <= documented; i++)
+			printf "| %s | %s | %d | %d | %d |\n", letters[i], document[letters[i]],
+				of[letters[i], "proved"], of[letters[i], "excused"], of[letters[i], "open"]
+		print ""
 		print "| level | proved | excused | open |"
 		print "|---|---|---|---|"
-		split("MUST,MUST NOT,SHOULD,MAY,WIRE,BEHAVIOR", level, ",")
-		for (i = 1; i <= 6; i++)
+		split("MUST,MUST NOT,SHOULD,MAY,WIRE,BEHAVIOR,CLAIM", level, ",")
+		for (i = 1; i <= 7; i++)
 			printf "| %s | %d | %d | %d |\n", level[i], by[level[i], "proved"],
 				by[level[i], "excused"], by[level[i], "open"]
 		for (i = 1; i <= n; i++) {
@@ -143,7 +163,10 @@ generate()
 			key = substr(f[1], 1, length(f[1]) - 3)
 			if (key != last) {
 				print ""
-				print "## " f[2] " " title[key]
+				d = key
+				sub(/-.*/, "", d)
+				number = f[2] ~ /^[0-9C]/ ? f[2] " " : ""
+				print "## " (d == "V2" ? "" : d ": ") number title[key]
 				print ""
 				print "| id | level | requirement | status | proof, or reason |"
 				print "|---|---|---|---|---|"
@@ -152,7 +175,7 @@ generate()
 			printf "| %s | %s | %s | %s | %s |\n", f[1], f[3], cell(f[4]), f[5],
 				f[5] == "proved" ? shown(f[6]) : cell(f[6])
 		}
-	}' "$sections" "$table"
+	}' "$tmp/documents" "$sections" "$table"
 }
 
 if [ "${2:-}" != check ]; then
