@@ -25,7 +25,7 @@ struct rr_dispatch {
 	uint64_t connection;
 	struct rr_list all; /* requests waiting, being executed or being answered */
 	unsigned requests;  /* number of requests in @all */
-	rr_time active;     /* when a request last began or ended */
+	rr_time active;     /* when the connection was last used */
 	bool used; /* a Call was received, or an extension message sent or received */
 	uint32_t max_chunk_bytes, max_message_bytes, inline_bytes;
 	/* the connection's account in the memory budget, see reserve.h */
@@ -37,7 +37,7 @@ struct rr_dispatch {
 	uint64_t peer_bytes;
 	struct rr_hostage {
 		uint64_t moved; /* octets transferred until @since */
-		/* when the peer had last transferred enough */
+		/* when the peer last transferred enough octets */
 		rr_time since;
 		uint64_t last; /* octets transferred until @still */
 		/* when the peer last transferred any octets */

@@ -281,7 +281,7 @@ int rpcrdma_listen(struct rpcrdma_engine *e, const char *address,
 	err = rr_hostage_watch(e);
 	if (!err)
 		err = rr_link_config_from(o, "", &l->config);
-	if (!err && service->pass) /* such Calls have no items, see service.h */
+	if (!err && service->pass) /* all data may be in the message, see service.h */
 		l->config.special_bytes =
 		        (uint32_t)RR_MIN(l->config.o.max_held_bytes, UINT32_MAX);
 	if (!err && l->config.o.hostauth_policy)

@@ -34,7 +34,7 @@ struct rr_reply_cache_entry {
 	struct key key;
 	unsigned held;
 	bool complete, brief;
-	rr_time since; /* when it was completed or last requested */
+	rr_time since; /* when the entry was completed or last requested */
 	size_t bytes;  /* size of the entry, including the body */
 	struct rr_rpc_reply status;
 	unsigned n_results;

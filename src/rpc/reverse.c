@@ -76,7 +76,7 @@ void rr_reverse_lost(struct rr_session *s, int error, const char *reason)
 
 		unbind_session(r);
 		rr_calls_unlink(&r->conn, error ? error : -ECONNRESET, reason);
-		rr_calls_submit(&r->conn); /* starts the wait of the returned calls */
+		rr_calls_submit(&r->conn);
 	}
 }
 

@@ -36,7 +36,7 @@ struct place {
 	char uaddr[RR_UADDR_MAX];
 };
 
-/* Programs to register, each at every place. */
+/* Programs to register, each at all places. */
 struct registration {
 	const struct rr_rpcbind *at;
 	const struct rr_rpcbind_program *programs;
