@@ -82,8 +82,8 @@ struct rr_holder {
 	struct rr_list link;
 	uint64_t wanted; /* octets of the first claim */
 	bool queued;     /* the first claim waits for the budget */
-	bool granted; /* the first claim has memory; granted() is still to be called */
-	bool waking;  /* wake() was called, rr_holder_woken() not yet */
+	bool granted;    /* the first claim has memory; granted() not called yet */
+	bool waking;     /* wake() was called, rr_holder_woken() not yet */
 };
 
 /* Initializes a holder.  @wake must cause rr_holder_woken to be called in the holder's

@@ -427,8 +427,7 @@ void rpcrdma_engine_free(struct rpcrdma_engine *e)
 	run_posts(e);
 	flush_dirty(e);
 	abandon_owners(e);
-	while ((n = rr_list_pop(
-	                &e->members))) { /* abort() moves the member to e->over */
+	while ((n = rr_list_pop(&e->members))) { /* abort puts the member on e->over */
 		struct rr_member *m = rr_container_of(n, struct rr_member, all);
 
 		m->ops->abort(m);
@@ -501,8 +500,7 @@ int rr_engine_turn(struct rpcrdma_engine *e, int timeout_ms)
 	e->now = rr_engine_clock();
 	while ((s = rr_poller_next(&e->poller))) {
 		if (s->greedy)
-			flush_dirty(
-			        e); /* sends other sources' output before greedy input */
+			flush_dirty(e); /* sends pending output first */
 		s->ready(s);
 	}
 	flush_dirty(e); /* handles input before due timers */

@@ -139,12 +139,12 @@ struct rr_part *rr_engine_find_part(const struct rpcrdma_engine *,
 /* Has the engine's thread call the function of @p.  May be called in any thread.  @p is
  * lent until the function is called. */
 void rr_engine_post(struct rpcrdma_engine *, struct rr_post *p);
-/* Withdraws a post whose function has not been called yet.  Called in the engine's
- * thread.  If @p was never posted, its link must have been initialized as a list.  No
- * other thread may post @p at the same time. */
+/* Withdraws a post whose function has not been called yet.  Must be called in the
+ * engine's thread.  If @p was never posted, its link must have been initialized as a
+ * list.  No other thread may post @p at the same time. */
 void rr_engine_unpost(struct rpcrdma_engine *, struct rr_post *p);
-/* Has the function called once, at the end of this iteration.  Called in the engine's
- * thread. */
+/* Has the engine call the function once, at the end of this iteration.  Must be called
+ * in the engine's thread. */
 void rr_engine_later(struct rpcrdma_engine *, struct rr_late *);
 /* Returns true if the calling thread runs the engine, or if no thread has run it yet.
  * Between rr_engine_enter and rr_engine_leave, the calling thread runs the engine. */
