@@ -60,9 +60,7 @@ static void poll_register(const struct rr_mr *m, struct rr_action *ret)
 	ret->sge[0] = (struct rr_sge){.base = m->base,
 	                              .len = (uint32_t)RR_MIN(m->len, UINT32_MAX)};
 	ret->reg_len = m->len;
-	ret->access = m->use == RR_USE_CALL || m->use == RR_USE_READ
-	                      ? RR_ACCESS_REMOTE_READ
-	                      : RR_ACCESS_REMOTE_WRITE;
+	ret->access = rr_mr_access(m);
 }
 
 static void poll_request(struct rr_conn *c, struct rr_request_state *q,
@@ -192,12 +190,11 @@ void rr_conn_completed(struct rr_conn *c, uint64_t token, int status, rr_time no
 		rr_xmit_completed(c, rr_container_of(op, struct rr_xmit, op), status);
 		return;
 	case RR_ACT_READ:
-		rr_pull_completed(c, rr_container_of(op, struct rr_read_op, op),
+		rr_read_completed(c, rr_container_of(op, struct rr_read_op, op),
 		                  status);
 		return;
 	case RR_ACT_INVALIDATE:
-		rr_call_chunks_invalidated(c, rr_container_of(op, struct rr_mr, op),
-		                           status);
+		rr_mr_invalidated(c, rr_container_of(op, struct rr_mr, op), status);
 		return;
 	case RR_ACT_REGISTER:
 	case RR_ACT_READY:
@@ -222,6 +219,6 @@ void rr_conn_registered(struct rr_conn *c, uint64_t token, int status, uint32_t 
 		return;
 	rr_conn_event(c, RR_CONN_EV_REGISTER);
 	RR_ASSERT(op->kind == RR_ACT_REGISTER);
-	rr_call_chunks_registered(c, rr_container_of(op, struct rr_mr, op), status,
-	                          handle, offset);
+	rr_mr_registered(c, rr_container_of(op, struct rr_mr, op), status, handle,
+	                 offset);
 }

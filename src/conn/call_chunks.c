@@ -12,13 +12,6 @@
  */
 #include "conn/core.h"
 
-/* Moves the region to state @to. */
-static void move_region(struct rr_mr *m, enum rr_mr_event by, enum rr_mr_phase to)
-{
-	RR_MACHINE_MOVE(rr_mr_machine, m->phase, by, to);
-	m->phase = to;
-}
-
 /* -- registering ----------------------------------------------------------- */
 
 static void register_regions(struct rr_conn *c, struct rr_call_state *s)
@@ -27,12 +20,8 @@ static void register_regions(struct rr_conn *c, struct rr_call_state *s)
 
 	rr_call_move(s, RR_CALL_EV_PLAN, RR_CALL_REGISTERING);
 	for (unsigned i = 0; i < o->n; i++) {
-		struct rr_mr *m = &o->region[i];
-
-		move_region(m, RR_MR_EV_REGISTER, RR_MR_REGISTERING);
 		s->regions_out++;
-		c->count.registrations++;
-		rr_action_enqueue(c, &m->op, RR_ACT_REGISTER);
+		rr_mr_register(c, &o->region[i]);
 	}
 }
 
@@ -49,26 +38,12 @@ int rr_call_chunks_prepare(struct rr_conn *c, struct rr_call_state *s)
 	return 0;
 }
 
-void rr_call_chunks_registered(struct rr_conn *c, struct rr_mr *m, int status,
-                               uint32_t handle, uint64_t offset)
+static void take_registration(struct rr_conn *c, struct rr_mr *m, int status)
 {
-	struct rr_call_state *s = m->call;
+	struct rr_call_state *s = m->owner;
 
-	RR_ASSERT(m->phase == RR_MR_REGISTERING);
 	rr_call_event(s, RR_CALL_EV_REGISTER);
 	s->regions_out--;
-	if (status)
-		move_region(m, RR_MR_EV_FAIL, RR_MR_IDLE);
-	else
-		move_region(m, RR_MR_EV_VALIDATE, RR_MR_VALID);
-	m->handle = handle;
-	m->offset = offset;
-	if (!status)
-		rr_conn_trace(c, RR_TRACE_REGION_REGISTERED, s->call->xid, handle,
-		              m->len, m->use);
-	if (status == -ENOTCONN) /* the connection is lost; rr_conn_lost is about to be
-	                          * called */
-		rr_conn_fail(c, -ECONNRESET);
 	if (s->phase == RR_CALL_ENDING)
 		rr_call_chunks_withdraw(c, s);
 	else if (status)
@@ -186,60 +161,31 @@ void rr_call_chunks_withdraw(struct rr_conn *c, struct rr_call_state *s)
 {
 	struct rr_call_chunks *o = s->chunks;
 
-	for (unsigned i = 0; o && i < o->n; i++) {
-		struct rr_mr *m = &o->region[i];
-
-		RR_MACHINE_EVENT(rr_mr_machine, m->phase, RR_MR_EV_WITHDRAW);
-		if (m->phase == RR_MR_REGISTERING && rr_action_cancel(&m->op)) {
-			move_region(m, RR_MR_EV_WITHDRAW, RR_MR_IDLE);
-			s->regions_out--;
-		} else if (m->phase == RR_MR_VALID) {
-			move_region(m, RR_MR_EV_WITHDRAW, RR_MR_INVALIDATING);
-			s->regions_out++;
-			if (!rr_conn_live(c))
-				continue; /* closing the connection invalidates the
-				           * region */
-			c->count.local_invalidations++;
-			rr_action_enqueue(c, &m->op, RR_ACT_INVALIDATE);
-		}
-	}
+	for (unsigned i = 0; o && i < o->n; i++)
+		s->regions_out += (unsigned)rr_mr_withdraw(c, &o->region[i]);
 }
 
-void rr_call_chunks_invalidated(struct rr_conn *c, struct rr_mr *m, int status)
+static void take_invalidation(struct rr_conn *c, struct rr_mr *m)
 {
-	struct rr_call_state *s = m->call;
+	struct rr_call_state *s = m->owner;
 
-	/* -EINVAL means that the region no longer exists, because the peer invalidated
-	 * it first.  After any other failure the peer may still have access, and only
-	 * closing the connection can end the access and the call. [v2 §7.4] */
-	if (status && status != -EINVAL) {
-		rr_conn_fail(c, status);
-		return;
-	}
-	rr_conn_trace(c, RR_TRACE_REGION_INVALIDATED, s->call->xid, m->handle, 0, 0);
-	move_region(m, RR_MR_EV_INVALIDATE, RR_MR_IDLE);
 	s->regions_out--;
 	rr_call_settle(c, s);
 }
+
+const struct rr_mr_owner rr_call_mr_owner = {
+        .registered = take_registration,
+        .invalidated = take_invalidation,
+};
 
 bool rr_call_chunks_take_remote(struct rr_conn *c, struct rr_call_state *s,
                                 uint32_t handle)
 {
 	struct rr_call_chunks *o = s->chunks;
 
-	for (unsigned i = 0; o && i < o->n; i++) {
-		struct rr_mr *m = &o->region[i];
-
-		if (m->handle != handle)
-			continue;
-		if (m->phase != RR_MR_VALID)
-			return false;
-		move_region(m, RR_MR_EV_REMOTE, RR_MR_IDLE);
-		c->count.remote_invalidations++;
-		rr_conn_trace(c, RR_TRACE_REGION_INVALIDATED, s->call->xid, handle, 1,
-		              0);
-		return true;
-	}
+	for (unsigned i = 0; o && i < o->n; i++)
+		if (o->region[i].handle == handle)
+			return rr_mr_take_remote(c, &o->region[i]);
 	return false;
 }
 

@@ -34,13 +34,7 @@ static struct rr_mr *add_region(struct rr_call_state *s, enum rr_mr_use use,
 	struct rr_mr *m = &o->region[o->n++];
 
 	RR_ASSERT(o->n <= RR_CALL_MAX_REGIONS);
-	*m = (struct rr_mr){
-	        .call = s,
-	        .use = use,
-	        .base = (uint8_t *)(uintptr_t)base,
-	        .len = len,
-	};
-	rr_list_init(&m->op.link);
+	rr_mr_init(m, &rr_call_mr_owner, s, s->call->xid, use, base, len);
 	return m;
 }
 

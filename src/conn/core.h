@@ -21,6 +21,8 @@
  *                 cont.c         continued messages; discarded message sequences
  *   xmit.h        xmit.c         one message to send: header, gathered pieces
  *   tx.h          tx.c           choice of the next message to send
+ *   region.h      region.c       memory that the peer may access
+ *   read_op.h     read_op.c      RDMA Reads
  *   call_table.h  call_table.c   outstanding calls by XID
  *   requester.h   call_plan.c    the format of a Call, and its chunks
  *                 call_chunks.c  regions of a Call, chunk lists, invalidation
@@ -49,7 +51,9 @@
 #include "conn/mbuf.h"
 #include "conn/payload_stream.h"
 #include "conn/props.h"
+#include "conn/read_op.h"
 #include "conn/recv.h"
+#include "conn/region.h"
 #include "conn/requester.h"
 #include "conn/responder.h"
 #include "conn/slab.h"

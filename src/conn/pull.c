@@ -15,25 +15,7 @@
 
 /* -- queueing Reads -------------------------------------------------------- */
 
-static bool queue_read(struct rr_conn *c, struct rr_request_state *q, uint8_t *to,
-                       const struct rr_segment *g)
-{
-	struct rr_read_op *r = rr_slab_get(&c->read_slab);
-
-	if (!r)
-		return false;
-	*r = (struct rr_read_op){
-	        .request = q,
-	        .sge = {.base = to, .len = g->length},
-	        .handle = g->handle,
-	        .offset = g->offset,
-	};
-	q->reads_out++;
-	rr_conn_trace(c, RR_TRACE_RDMA_READ, q->req.xid, g->handle, g->offset,
-	              g->length);
-	rr_action_enqueue(c, &r->op, RR_ACT_READ);
-	return true;
-}
+static void finish_request_read(struct rr_conn *c, void *owner, int status);
 
 /* Queues Reads for the part of chunk @k from offset @from up to, but not including,
  * offset @end.  @base is memory for the complete chunk. */
@@ -54,7 +36,10 @@ static void queue_reads(struct rr_conn *c, struct rr_request_state *q,
 			continue; /* outside the range, or empty [K4] */
 		g.offset += skip;
 		g.length = (uint32_t)(last - skip);
-		if (!queue_read(c, q, base + start + skip, &g))
+		if (rr_read_queue(c, q->req.xid, &g, base + start + skip,
+		                  finish_request_read, q))
+			q->reads_out++;
+		else
 			q->read_failed = true;
 	}
 }
@@ -159,15 +144,13 @@ static void finish_pull(struct rr_conn *c, struct rr_request_state *q)
 		hand_over(c, q);
 }
 
-void rr_pull_completed(struct rr_conn *c, struct rr_read_op *r, int status)
+/* Handles the completion of one of the request's Reads. */
+static void finish_request_read(struct rr_conn *c, void *owner, int status)
 {
-	struct rr_request_state *q = r->request;
+	struct rr_request_state *q = owner;
 
 	if (status)
 		q->read_failed = true;
-	else
-		c->count.bytes_pulled += r->sge.len;
-	rr_slab_put(&c->read_slab, r);
 	if (!--q->reads_out)
 		finish_pull(c, q);
 }

@@ -6,26 +6,9 @@
 #include "conn/call_table.h"
 #include "conn/mbuf.h"
 #include "conn/recv.h"
+#include "conn/region.h"
 #include "conn/states.h"
 #include "conn/xmit.h"
-
-/* The kind of chunk that a region belongs to: Position Zero chunk, Read chunk, Write
- * chunk or Reply chunk. */
-enum rr_mr_use { RR_USE_CALL, RR_USE_READ, RR_USE_WRITE, RR_USE_REPLY };
-
-/* A region of a call's memory that the peer may access. */
-struct rr_mr {
-	struct rr_op op; /* the REGISTER action, later the INVALIDATE action */
-	struct rr_call_state *call;
-	enum rr_mr_phase phase;
-	enum rr_mr_use use;
-	unsigned index;    /* RR_USE_WRITE: index of the destination */
-	uint32_t position; /* RR_USE_READ: Position of the item */
-	uint8_t *base;
-	size_t len;
-	uint32_t handle;
-	uint64_t offset;
-};
 
 /* A call's chunks and the registered regions that belong to them. */
 struct rr_call_chunks {
@@ -81,13 +64,10 @@ int rr_call_chunks_prepare(struct rr_conn *, struct rr_call_state *) RR_MUST_CHE
 /* Builds the chunk lists, after every region has been registered, and moves the call to
  * PREPARED. */
 void rr_call_chunks_build(struct rr_conn *, struct rr_call_state *, enum rr_call_event);
-/* Handles the provider's answer to RR_ACT_REGISTER. */
-void rr_call_chunks_registered(struct rr_conn *, struct rr_mr *, int status,
-                               uint32_t handle, uint64_t offset);
+/* How a call owns its regions. */
+extern const struct rr_mr_owner rr_call_mr_owner;
 /* Ends the peer's access to every region that is still accessible. */
 void rr_call_chunks_withdraw(struct rr_conn *, struct rr_call_state *);
-/* Handles the completion of an Invalidate. */
-void rr_call_chunks_invalidated(struct rr_conn *, struct rr_mr *, int status);
 /* Records that the peer has invalidated @handle.  Returns false if no accessible region
  * of the call has that handle. */
 bool rr_call_chunks_take_remote(struct rr_conn *, struct rr_call_state *,

@@ -4,18 +4,10 @@
 #define RR_CONN_RESPONDER_H
 
 #include "conn/mbuf.h"
+#include "conn/read_op.h"
 #include "conn/recv.h"
 #include "conn/states.h"
 #include "conn/xmit.h"
-
-/* An RDMA Read. */
-struct rr_read_op {
-	struct rr_op op;
-	struct rr_request_state *request;
-	struct rr_sge sge;
-	uint32_t handle;
-	uint64_t offset;
-};
 
 struct rr_request_state {
 	struct rr_op op;    /* the ADMIT, REQUEST or REQUEST_DONE action */
@@ -139,8 +131,6 @@ bool rr_request_budget(struct rr_conn *);
  * request's state machine. */
 void rr_pull_start(struct rr_conn *, struct rr_request_state *,
                    enum rr_request_event by);
-/* Handles the completion of a request's RDMA Read. */
-void rr_pull_completed(struct rr_conn *, struct rr_read_op *, int status);
 /* Frees the memory that the connection provided for Read chunks. */
 void rr_pull_free(struct rr_conn *, struct rr_request_state *);
 
