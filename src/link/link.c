@@ -109,7 +109,8 @@ int rr_link_config_from(const struct rpcrdma_conn_options *o, const char *host,
 		err = choose_provider(&c);
 	if (err)
 		return err;
-	c.o.provider = c.o.hostauth_name = NULL; /* borrowed no longer */
+	c.o.provider = c.o.hostauth_name =
+	        NULL; /* the caller's strings, no longer lent */
 	*ret = c;
 	return 0;
 }

@@ -29,7 +29,7 @@ static void move_link(struct rr_pump *p, enum rr_link_event by, enum rr_link_sta
 	p->state = to;
 }
 
-/* Records an event, and moves the link to state @to if @moves. */
+/* Records an event.  If @moves is true, moves the link to state @to. */
 static void note_event(struct rr_pump *p, enum rr_link_event event, bool moves,
                        enum rr_link_state to)
 {

@@ -40,9 +40,9 @@
  *  7. After disconnect.  Messages from the peer may still arrive and complete
  *     Receives, until RR_WC_DISCONNECTED.
  *  8. Misuse.  A peer that misuses a connection loses that connection and no other.
- *     Misuse is an access with an invalid handle, outside a region or without the
- *     right to it, a Send for which there is no Receive, and a Send longer than its
- *     Receive.
+ *     The following are misuse: an access with an invalid handle, an access outside a
+ *     region, an access that the region does not permit, a Send for which there is no
+ *     Receive, and a Send longer than its Receive.
  *
  * The status of RR_WC_DISCONNECTED is -EREMOTEIO if the peer misused the connection,
  * -ECONNRESET if the peer vanished, 0 after an orderly disconnect by either side, and
@@ -77,7 +77,7 @@
 /* Maximum number of octets of private data, set by the InfiniBand connection request.
  * InfiniBand pads private data with zeros, so the data must contain its length. */
 #define RR_PROV_PRIVATE_MAX 56
-#define RR_PROV_MAX_SGE     28 /* gather pieces of one Send or Write */
+#define RR_PROV_MAX_SGE     28 /* maximum number of pieces in a Send or Write */
 
 enum rr_wc_op {
 	RR_WC_SEND,
@@ -122,8 +122,8 @@ struct rr_prov_counters {
 	uint64_t syscalls;                   /* to transfer data, excluding set-up */
 };
 
-/* Memory that stays mapped as long as the endpoint exists.  A device may keep it
- * registered for local use, without rights for the peer. */
+/* Memory that stays mapped as long as the endpoint exists ("lasting").  A device may
+ * keep the memory registered for local use, without giving the peer access. */
 struct rr_prov_memory {
 	/* Finds the lasting block of memory that contains [@p, @p + @len).  If it
 	 * returns false, the provider registers the memory for each operation, or
@@ -183,10 +183,10 @@ struct rr_prov_ops {
 
 	/* The post functions.  The gather list @sge need not outlive the call; the
 	 * memory that it lists is lent until the completion.  A post returns -ENOTCONN
-	 * before RR_WC_CONNECTED (except post_recv, which may be called at once) and
-	 * after the connection has ended, -ENOBUFS if a queue is full, -EINVAL if there
-	 * are more than RR_PROV_MAX_SGE pieces, or -EMSGSIZE if their length exceeds
-	 * max_msg. */
+	 * after the connection has ended and, except for post_recv, before
+	 * RR_WC_CONNECTED.  It returns -ENOBUFS if a queue is full, -EINVAL if there
+	 * are more than RR_PROV_MAX_SGE pieces, or -EMSGSIZE if their total length
+	 * exceeds max_msg. */
 	int (*post_recv)(struct rr_ep *, const struct rr_sge *, uint64_t token);
 	/* @inv_handle: the peer's handle for a Send With Invalidate; 0 for a Send. */
 	int (*post_send)(struct rr_ep *, const struct rr_sge *, unsigned n,
@@ -221,7 +221,7 @@ struct rr_prov_ops {
 	/* Returns the time by which progress must be called, or RR_TIME_NEVER. */
 	rr_time (*deadline)(const struct rr_ep *);
 
-	/* Starts an orderly disconnect: sends the posted operations, then closes.
+	/* Starts an orderly disconnect: sends the posted operations, then disconnects.
 	 * RR_WC_DISCONNECTED follows, within a second if the peer does not respond.
 	 * A second call has no effect. */
 	void (*disconnect)(struct rr_ep *, rr_time now);

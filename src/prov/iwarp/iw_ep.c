@@ -427,7 +427,7 @@ void rr_iw_run(struct rr_iw_ep *ep, rr_time now)
 	if (ep->base.count.bytes_received + ep->base.count.bytes_sent != moved)
 		ep->quiet = ep->base.now + RR_IW_QUIET_NS;
 	else if (ep->base.now >= ep->quiet || ep->quiet == RR_TIME_NEVER)
-		drop_idle_buffers(ep); /* even those that this call allocated */
+		drop_idle_buffers(ep); /* including buffers that this call allocated */
 }
 
 static int iw_flush(struct rr_ep *base, rr_time now)

@@ -70,7 +70,7 @@ struct rr_iw_recv {
 	uint64_t token;
 };
 
-/* One of this endpoint's RDMA Reads, from the framing of its Read Request. */
+/* An RDMA Read that this endpoint has in progress. */
 struct rr_iw_read {
 	struct rr_sge sge;
 	uint64_t token;
@@ -194,8 +194,8 @@ static inline struct rr_iw_ep *rr_iw_of(const struct rr_ep *ep)
 }
 
 /* ---- iw_ep.c ---- */
-/* Returns true if the responder may not have noticed our RTR message yet, so that we
- * must not close; see kick_responder(). */
+/* Returns true if the responder may not have noticed our RTR message yet.  In that case
+ * we must not close the connection; see kick_responder(). */
 bool rr_iw_may_sleep(const struct rr_iw_ep *ep);
 /* Receives and sends as much as possible, then checks the deadlines. */
 void rr_iw_run(struct rr_iw_ep *ep, rr_time now);
@@ -226,7 +226,7 @@ enum rr_term_error rr_iw_read_source(const struct rr_iw_ep *ep,
 /* Drops the Read Responses, except for segments already framed. */
 void rr_iw_tx_no_responses(struct rr_iw_ep *ep);
 /* Completes zero-length Reads at the head of the queue, if all earlier posts have been
- * written. */
+ * sent. */
 void rr_iw_empty_reads(struct rr_iw_ep *ep);
 /* Drops all unsent octets.  Nothing is sent afterwards. */
 void rr_iw_tx_drop(struct rr_iw_ep *ep);

@@ -80,7 +80,7 @@ static enum rr_term_error check_response(const struct rr_iw_ep *ep,
 
 	if (!r)
 		return RR_TERM_RDMAP_OPCODE;
-	left = r->sge.len - r->done; /* 0 if it is the RTR message */
+	left = r->sge.len - r->done; /* 0 for the RTR message */
 	if (g->len) {
 		if (r->rtr || g->h.stag != r->stag)
 			return RR_TERM_DDP_STAG;

@@ -3,8 +3,8 @@
  * Posts: checks, queues, and the single completion of each post.
  *
  * Each post is in end->posted until it completes.  The list is in the order of posting,
- * in which posts are also flushed.  Sends, Writes, Reads and Invalidates are kept in
- * end->held until flush; a Receive is available to the peer at once.
+ * which is also the order of flushing.  Sends, Writes, Reads and Invalidates are kept
+ * in end->held until flush; a Receive is available to the peer at once.
  */
 #include "prov/sim/sim_internal.h"
 

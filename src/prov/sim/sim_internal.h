@@ -147,7 +147,7 @@ struct rr_sim_world {
 	uint64_t seq, events, posts, registrations, lent_changed;
 	struct rr_list conns, listeners;
 	uint16_t next_port;
-	uint32_t retired[SIM_RETIRED]; /* ring of the handles retired last */
+	uint32_t retired[SIM_RETIRED]; /* ring of the most recently retired handles */
 	unsigned n_retired;
 };
 

@@ -75,7 +75,8 @@ static void copy_local(struct sim_op *op, uint32_t from, uint8_t *mem, uint32_t 
 		gather_local(op, from, mem, len);
 }
 
-/* Completes a Send or Write, and copies the data if some has not yet been placed. */
+/* Completes a Send or Write.  If not all of its data has been placed, copies the data
+ * first. */
 static void complete_post(struct sim_end *e, struct sim_op *op, uint64_t arg)
 {
 	if (op->pieces_left && op->len) {

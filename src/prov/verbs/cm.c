@@ -197,7 +197,7 @@ int rr_vb_connect(const struct rr_prov_config *cfg, const struct sockaddr *sa,
 	if (sa_len > sizeof(to))
 		return -EINVAL;
 	memcpy(&to, sa, sa_len);
-	rr_vb_dev_sweep(); /* an open, removed device hides its replacement */
+	rr_vb_dev_sweep(); /* lets the kernel complete earlier removals */
 	rc = rr_vb_new(cfg, priv, priv_len, now, &ep);
 	if (rc)
 		return rc;

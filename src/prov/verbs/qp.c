@@ -88,8 +88,8 @@ static uint32_t choose_sq_depth(const struct rr_vb_ep *ep)
 	return RR_MIN(RR_MAX(2 * ep->recvs, 64u), (uint32_t)RR_VB_SQ);
 }
 
-/* Sets a reason and returns -ENOBUFS: the device's receive queue has space for fewer
- * Receives than the caller wants to post. */
+/* Called if the device's receive queue has space for fewer Receives than the caller
+ * wants to post.  Sets the reason and returns -ENOBUFS. */
 static int fail_too_few(struct rr_vb_ep *ep, const char *name)
 {
 	rr_ep_set_reason(&ep->base, -ENOBUFS,

@@ -271,7 +271,7 @@ RR_MUST_CHECK int rr_vb_qp_open(struct rr_vb_ep *ep);
 void rr_vb_qp_close(struct rr_vb_ep *ep);
 /* Frees the other objects.  All posts must have been flushed. */
 void rr_vb_qp_free(struct rr_vb_ep *ep);
-/* Returns whether the queue pair is in the error state. */
+/* Returns true if the queue pair is in the error state. */
 bool rr_vb_qp_broken(struct rr_vb_ep *ep);
 /* Puts the queue pair into the error state. */
 void rr_vb_qp_error(struct rr_vb_ep *ep);
@@ -279,7 +279,7 @@ void rr_vb_qp_error(struct rr_vb_ep *ep);
 /* ---- dev.c ---- */
 /* Finds the endpoint's device, and counts the endpoint as a user of the device. */
 RR_MUST_CHECK int rr_vb_dev_get(struct rr_vb_ep *ep);
-/* Returns whether the device's memory windows work.  The first call runs the self-test;
+/* Returns true if the device's memory windows work.  The first call runs the self-test;
  * see self_test.h. */
 bool rr_vb_dev_windows(struct rr_vb_ep *ep);
 /* Records a device that librdmacm has opened for a listener. */
@@ -302,7 +302,7 @@ void rr_vb_rx_run(struct rr_vb_ep *ep);
 void rr_vb_cq_poll(struct rr_vb_ep *ep);
 /* Reads an event from the completion channel, which must then be armed again. */
 void rr_vb_cq_event(struct rr_vb_ep *ep);
-/* Arms the completion channel: the next completion causes an event. */
+/* Arms the completion channel, so that the next completion causes an event. */
 void rr_vb_cq_arm(struct rr_vb_ep *ep);
 /* Completes @op, which the caller has removed from its queue: frees the resources of
  * @op and adds its completion. */

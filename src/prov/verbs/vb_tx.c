@@ -5,8 +5,8 @@
  * Normal path: a post waits in ep->wait until flush.  Then each post is added to a
  * chain as one work request (or several, for a Write with many pieces), and the chain
  * is posted to the device in one call.  Posts that exceed the device's queue wait for
- * completions.  The last request of a chain is signaled, and so are all Reads, because
- * their data sinks may have to be deregistered.  A completion also covers the
+ * completions.  The last request of a chain is signaled.  All Reads are signaled, too,
+ * because their data sinks may have to be deregistered.  A completion also covers the
  * unsignaled requests before it (wc.c).  On iWARP devices all requests are signaled:
  * siw sends the octets of an unsignaled request in place, and reports the request as
  * done before TCP has sent them.
@@ -202,8 +202,8 @@ static int issue_send(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s
 	if (in_wr)
 		wr->send_flags |= IBV_SEND_INLINE;
 	if (op->handle) {
-		wr->invalidate_rkey = op->handle; /* for most drivers */
-		wr->wr.rdma.rkey = op->handle;    /* for libsiw */
+		wr->invalidate_rkey = op->handle; /* read by most drivers */
+		wr->wr.rdma.rkey = op->handle;    /* read by libsiw */
 	}
 	for (unsigned i = 0; i < n; i++)
 		add_wr_sge(ep, wr, s[i].base, s[i].len, s[i].lkey);
