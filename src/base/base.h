@@ -29,7 +29,7 @@ typedef uint64_t rr_time;
  * a peer's errors. */
 _Noreturn void rr_assert_failed(const char *what, const char *file, int line);
 #define RR_ASSERT(x) ((x) ? (void)0 : rr_assert_failed(#x, __FILE__, __LINE__))
-/* Marks code that must never be reached, and aborts there. */
+/* Marks code that must never be reached.  Reaching it aborts the process. */
 #define RR_NEVER(reason) rr_assert_failed(reason, __FILE__, __LINE__)
 
 /* Returns @x rotated left by @n bits, 0 < n < 64. */
@@ -41,8 +41,8 @@ static inline uint64_t rr_rotate_u64(uint64_t x, unsigned n)
 /*
  * The allocator that a connection (src/conn) gets from its owner.  @get returns memory
  * that is aligned to 64 octets and usable for Sends and Receives, or NULL.  @put frees
- * memory from @get and is passed the same size.  Both run in the thread that called the
- * connection.  rr_conn_free frees all memory that the connection still owns.
+ * memory from @get and is passed the same size.  Both functions run in the thread that
+ * called the connection. rr_conn_free frees all memory that the connection still owns.
  */
 struct rr_mem {
 	void *(*get)(void *ctx, size_t bytes);
@@ -74,8 +74,8 @@ uint64_t rr_rng_below(struct rr_rng *r, uint64_t bound);
 /*
  * A piece of a Payload stream in memory.  If @item is true, it is one DDP-eligible XDR
  * data item, without its length word and XDR padding; padding is added if the item is
- * sent inline.  Other pieces are XDR data that is sent unchanged; the lengths of
- * adjacent such pieces add up to a multiple of four.              [v2 §4.3.4.4, §4.3.5]
+ * sent inline.  Any other piece is XDR data that is sent unchanged; the total length of
+ * adjacent pieces of this kind is a multiple of four. [v2 §4.3.4.4, §4.3.5]
  */
 struct rr_piece {
 	const void *base;

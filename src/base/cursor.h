@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Big-endian readers and writers that remember a failure.       [RFC 4506]
+ * Big-endian readers and writers that remember whether an operation failed. [RFC 4506]
  *
  * A cursor reads borrowed octets.  A read past the end returns zero and sets the
  * cursor's @bad flag, so one rr_cursor_bad() after the last read is enough.  A writer
- * fills the caller's memory in the same way.  Only this file converts byte order for
- * the wire.
+ * fills the caller's memory and reports lack of space in the same way.  Only this file
+ * converts byte order for the wire.
  */
 #ifndef RR_BASE_CURSOR_H
 #define RR_BASE_CURSOR_H

@@ -18,8 +18,8 @@
  * function that assigns the state calls RR_MACHINE_MOVE(f, from, event, to).  In builds
  * with RR_DEBUG (build type Debug, or sanitizers), an event or a move that is not in
  * the tables aborts the process, as RR_ASSERT does; in other builds the macros compile
- * to nothing.  An event that a contract permits but ignores is dropped before it
- * reaches the machine.
+ * to nothing.  If a contract says that an event is ignored, the event is dropped before
+ * it reaches the machine.
  */
 #ifndef RR_BASE_MACHINE_H
 #define RR_BASE_MACHINE_H

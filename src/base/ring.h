@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A queue of equally sized elements, in an array that doubles when necessary.  So an
- * idle connection uses little memory, and a busy one seldom allocates.  A pointer to an
- * element is valid until the next rr_ring_reserve.
+ * idle connection uses little memory, and a busy connection seldom allocates.  A
+ * pointer to an element is valid until the next rr_ring_reserve.
  */
 #ifndef RR_BASE_RING_H
 #define RR_BASE_RING_H

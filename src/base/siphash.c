@@ -34,8 +34,8 @@ void rr_siphash_init(struct rr_siphash *h, const uint64_t key[2])
 	              key[0] ^ 0x6c7967656e657261u, key[1] ^ 0x7465646279746573u}};
 }
 
-/* Adds octets one by one.  Used for octets that precede the first complete word or
- * follow the last one. */
+/* Adds octets one by one.  Used for octets before the first complete word or after the
+ * last complete word. */
 static void add_octets(struct rr_siphash *h, const uint8_t *p, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {

@@ -2,17 +2,17 @@
 /*
  * Copies public structures that may grow in later versions of the library.  A program
  * may be older or newer than the library, so each structure is passed with the size
- * that the program's compiler saw.  New members are added only at the end, and never in
- * padding, which programs need not zero.  Each public function first copies such a
- * structure into one of the size that the library knows.
+ * that it had when the program was compiled.  New members are added only at the end,
+ * and never in padding, which programs need not zero.  Each public function first
+ * copies such a structure into a structure of the size that the library knows.
  */
 #ifndef RR_BASE_SIZED_H
 #define RR_BASE_SIZED_H
 
 #include "base/base.h"
 
-/* Upper limit for the size of a structure, so that a wrong size cannot cause a read far
- * out of bounds. */
+/* Upper limit on the size that a program may pass, so that a wrong size cannot cause a
+ * read far out of bounds. */
 enum { RR_SIZED_MAX = 4096 };
 
 /* The size of the structure at @p up to and including its member @last. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The library's trace points, in one list.  Their arguments are stable numbers
- * (connection, XID, handle), never pointers, so that a simulation's log and a trace in
- * production have the same form.  The owner of a connection or an endpoint supplies the
- * sink, and decides whether its @emit does nothing, prints a line of JSON, or adds to a
- * digest.
+ * The list of the library's trace points.  The arguments of a trace point are stable
+ * numbers (connection, XID, handle), never pointers, so that a simulation's log and a
+ * trace in production have the same form.  The owner of a connection or an endpoint
+ * supplies the sink, and decides whether its @emit does nothing, prints a line of JSON,
+ * or adds to a digest.
  */
 #ifndef RR_BASE_TRACE_H
 #define RR_BASE_TRACE_H

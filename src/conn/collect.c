@@ -79,7 +79,7 @@ static uint32_t append_part(struct rr_conn *c, struct rr_request_state *q,
 	return 0;
 }
 
-/* Copies XID and msg_type from the first octets.  They are checked when the last part
+/* Copies XID and msg_type from the first octets.  These are checked when the last part
  * arrives, even if no memory has been granted by then. */
 static void note_head(struct rr_request_state *q, const uint8_t *p, size_t len)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Read list, Write list and Reply chunk, encoded identically in versions 1 and 2.
- * In version 2 they follow rdma_inv_handle.
- *                                        [v2 §6.2.3, RFC 8166 §4.3]
+ * The Read list, the Write list and the Reply chunk, which versions 1 and 2 encode
+ * identically.  In version 2 these lists follow rdma_inv_handle.
+ * [v2 §6.2.3, RFC 8166 §4.3]
  */
 #ifndef RR_WIRE_CHUNKS_H
 #define RR_WIRE_CHUNKS_H

@@ -2,10 +2,11 @@
 /*
  * rpcrdma2_chunk_lists, and the lists of version 1: decoding, encoding, building.
  *
- * A decoder reads the octets once, into a local structure, and copies it to the caller
- * after all lists have been read.  Three things end decoding early: the end of the
- * message, an "is present" word other than 0 or 1 [K24], and a segment count that
- * exceeds the remaining octets.  Counts are checked by division before they are used.
+ * A decoder reads the octets once, into a local structure.  It copies this structure to
+ * the caller's structure after all lists have been read.  Three things end decoding
+ * early: the end of the message, an "is present" word other than 0 or 1 [K24], and a
+ * segment count that exceeds the remaining octets.  Counts are checked by division
+ * before they are used.
  *
  * Segments are stored in wire order until the array is full.  Further segments are read
  * and checked, but only counted.  A chunk that does not fit keeps the segments already
@@ -60,8 +61,8 @@ static void append_segment(struct rr_lists *l, struct rr_chunk *k,
 	k->length += s->length;
 }
 
-/* Appends a Read segment; @last is the Position of the preceding one.  If the array is
- * full, only counts the segment. */
+/* Appends a Read segment to the Read list.  @last is the Position of the preceding Read
+ * segment.  If the array is full, only counts the segment. */
 static void append_read(struct rr_lists *l, uint32_t last, uint32_t position,
                         const struct rr_segment *s)
 {
@@ -132,8 +133,8 @@ static void get_reads(struct rr_cursor *c, struct rr_lists *l)
 	}
 }
 
-/* Decodes the segments of a Write or Reply chunk into @k; if @k is NULL, only counts
- * them. */
+/* Decodes the segments of a Write or Reply chunk into @k.  If @k is NULL, only counts
+ * the segments. */
 static void get_chunk(struct rr_cursor *c, struct rr_lists *l, struct rr_chunk *k)
 {
 	uint32_t count = rr_get_u32(c);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rpcrdma2_hdr_prefix: five words, the first four of which are the same in every
- * version.  Any values are accepted: which versions, types and flags are allowed
- * depends on the connection. [v2 §6.2.1, §6.2.2]
+ * version.  All values are accepted here, because the connection determines which
+ * versions, types and flags are allowed. [v2 §6.2.1, §6.2.2]
  */
 #include "wire/wire.h"
 

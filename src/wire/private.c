@@ -4,9 +4,9 @@
  * data.  [RFC 8797]
  *
  * Other protocols may use the same private data.  The eight octets of RFC 8797 can be
- * at any offset; they begin with a fixed word and a format version.  If the version is
- * unknown, the search continues.  If there are no such octets, the defaults of RFC 8166
- * apply.
+ * at any offset; they begin with a fixed word and a format version.  Octets with an
+ * unknown format version are skipped.  If no announcement is found, the defaults of RFC
+ * 8166 apply.
  */
 #include "wire/wire.h"
 
@@ -18,7 +18,7 @@ enum {
 };
 static const uint32_t format_id = 0xf6ab0e18;
 
-/* Rounds down, because a peer may use the full size that we announce. */
+/* Rounds down, because a peer may send as much as we announce. */
 static uint8_t to_units(uint32_t bytes)
 {
 	uint32_t n = RR_MIN(RR_MAX(bytes / UNIT, 1u), (uint32_t)MOST_UNITS);

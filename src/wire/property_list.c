@@ -2,13 +2,12 @@
 /*
  * Transport properties: rpcrdma2_propset and rpcrdma2_propsubset.
  *
- * A property set has two layers, with an error code for each.  Its frame (count,
+ * A property set has two layers, each with its own error code.  The frame (count,
  * rdma_which, length word) is part of the header's XDR; a malformed frame causes
- * -EBADMSG.  rdma_data is the value; the error is -EINVAL if the value extends beyond
- * the message, or does not have exactly the length of the property's type.  An unknown
- * property has no type, so any data conforms.  Padding octets must be present, but may
- * have any value.
- *                                                  [v2 §5.1, §7.2.2, P5, P6]
+ * -EBADMSG.  The value (rdma_data) causes -EINVAL if it extends beyond the message, or
+ * does not have exactly the length of the property's type.  An unknown property has no
+ * type, so any data conforms.  Padding octets must be present, but may have any value.
+ * [v2 §5.1, §7.2.2, P5, P6]
  */
 #include "wire/wire.h"
 
@@ -41,8 +40,8 @@ static int check_u32(struct rr_prop *p, uint32_t default_value)
 	return rr_wire_get_value_u32(p->data, p->len, default_value, &p->value);
 }
 
-/* Checks that the value is an opaque<>: a length word, that many octets and their
- * padding, and nothing more. */
+/* Checks that the value is exactly an opaque<>: a length word, that many octets and
+ * their padding. */
 static int check_opaque(const struct rr_prop *p)
 {
 	struct rr_cursor c = rr_cursor_over(p->data, p->len);

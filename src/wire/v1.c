@@ -5,9 +5,8 @@
  * version 1 lacks.  In RDMA_ERROR, which is always an answer, flags is
  * RDMA2_F_RESPONSE; in other messages it is 0.  rdma_inv_handle is 0.
  *
- * There are two errors: ERR_VERS, and ERR_CHUNK for every fault of a chunk, a
- * length or a limit.  ERR_CHUNK has the value of RDMA2_ERR_BAD_XDR.
- *                                                            [RFC 8166 §4]
+ * There are two errors: ERR_VERS, and ERR_CHUNK for every fault in a chunk, a length or
+ * a limit.  ERR_CHUNK has the value of RDMA2_ERR_BAD_XDR. [RFC 8166 §4]
  */
 #include "wire/chunks.h"
 
@@ -62,8 +61,8 @@ size_t rr_wire_v1_lists_size(const struct rr_lists *l)
 	return rr_chunks_size(l);
 }
 
-/* Decodes an RDMA_ERROR body.  The XDR union has no default arm, so other codes are
- * malformed. */
+/* Decodes an RDMA_ERROR body.  A code other than ERR_VERS and ERR_CHUNK is malformed,
+ * because the XDR union has no default arm. */
 int rr_wire_v1_get_error(struct rr_cursor *c, struct rr_error *ret)
 {
 	struct rr_cursor t = *c;

@@ -122,8 +122,8 @@ struct rr_lists {
 	uint16_t n_reads; /* Read chunks, including a Position Zero chunk */
 	uint16_t n_writes;
 	bool has_reply;
-	bool over;          /* the lists exceed the arrays; the totals below include
-	                     * everything */
+	bool over;          /* the lists exceed the arrays; the totals below count
+	                     * everything received */
 	bool reads_descend; /* a Position is smaller than the preceding one [K3] */
 	uint32_t total_segs;
 	uint32_t total_reads;
@@ -169,21 +169,21 @@ int rr_wire_get_lists(struct rr_cursor *c, struct rr_lists *ret) RR_MUST_CHECK;
 int rr_wire_get_error(struct rr_cursor *c, struct rr_error *ret) RR_MUST_CHECK;
 
 /*
- * Decodes a refusal of the client's first message, before the version is settled.
- * [V3, V5]  @c covers the complete message.  Accepts RDMA2_ERR_VERS in version 2 layout
- * (32 octets or more) and in version 1 layout (28 octets, rdma_vers 1 or 2).  Also
- * accepts the version 1 error without a range (code 2, 20 octets), for which @ret gets
- * the range 1 to 1.  Returns the layout (1 or 2), or -ENOMSG for any other message.
- * @ret_prefix->flags is RDMA2_F_RESPONSE in both layouts; the credit word is as
- * received.
+ * Decodes a refusal of the client's first message, before the version is settled.  @c
+ * covers the complete message.  Accepts RDMA2_ERR_VERS in version 2 layout (32 octets
+ * or more) and in version 1 layout (28 octets, rdma_vers 1 or 2).  Also accepts the
+ * version 1 error without a range (code 2, 20 octets), and then stores the range 1 to 1
+ * in @ret.  Returns the layout (1 or 2), or -ENOMSG for any other message.  In
+ * @ret_prefix, the flags are RDMA2_F_RESPONSE in both layouts, and the credit word is
+ * as received. [V3, V5]
  */
 int rr_wire_get_first_error(const struct rr_cursor *c, struct rr_prefix *ret_prefix,
                             struct rr_error *ret) RR_MUST_CHECK;
 
 /* Decodes the number of properties in a set.  The caller then calls rr_wire_get_prop
- * that many times.  Returns -EBADMSG if the count is incomplete, exceeds
+ * once for each property.  Returns -EBADMSG if the count is incomplete, exceeds
  * RR_WIRE_MAX_PROPS, or does not fit the remaining octets (at least 8 for each
- * property).                                                     [v2 §5.1, P5] */
+ * property). [v2 §5.1, P5] */
 int rr_wire_get_props_begin(struct rr_cursor *c, uint32_t *ret_count) RR_MUST_CHECK;
 /* Decodes one property of a set.  Returns -EBADMSG if rdma_which or the length word is
  * incomplete.  Returns -EINVAL (to be answered with RDMA2_ERR_BAD_PROPVAL) if rdma_data
@@ -226,10 +226,10 @@ size_t rr_wire_lists_size(const struct rr_lists *l);
 /* -- version 1 ------------------------------------------------------------- */
 
 /* The same structures, encoded as RFC 8166 specifies.  The header has no flags and no
- * rdma_inv_handle: @flags is RDMA2_F_RESPONSE for RDMA_ERROR, otherwise 0 (for other
- * messages, the RPC message shows the direction).  RDMA_MSG, RDMA_NOMSG and RDMA_ERROR
- * have the values of RDMA2_MSG, RDMA2_NOMSG and RDMA2_ERROR; ERR_VERS and ERR_CHUNK
- * have the values of RDMA2_ERR_VERS and RDMA2_ERR_BAD_XDR. [RFC 8166 §4] */
+ * rdma_inv_handle: @flags is RDMA2_F_RESPONSE for RDMA_ERROR, otherwise 0 (then the RPC
+ * message shows the direction).  RDMA_MSG, RDMA_NOMSG and RDMA_ERROR have the values of
+ * RDMA2_MSG, RDMA2_NOMSG and RDMA2_ERROR; ERR_VERS and ERR_CHUNK have the values of
+ * RDMA2_ERR_VERS and RDMA2_ERR_BAD_XDR. [RFC 8166 §4] */
 enum {
 	RR_WIRE_V1_PREFIX = 16,    /* octets in the fixed header of four words */
 	RR_WIRE_V1_EMPTY_MSG = 28, /* octets in a header without chunks */
