@@ -15,7 +15,7 @@ enum {
 };
 
 struct rpcrdma_call {
-	/* in the waiting, sent or ending list, or in a context's wait queue */
+	/* node in the waiting, sent or ending list, or in a context's wait queue */
 	struct rr_list link;
 	/* fires at @timeout_at or @give_up_at, whichever is earlier */
 	struct rr_timer timer;

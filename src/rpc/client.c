@@ -233,8 +233,8 @@ static bool link_was_useful(const struct client *t, const struct rr_link *l)
 	return rr_link_was_ready(l) && info.answered && t->failures < SAME_ADDRESS;
 }
 
-/* Tries the next address.  Returns false if each address has been tried, which ends the
- * attempt; only the last failure is reported. */
+/* Tries the next address.  Returns false if all addresses have been tried.  The attempt
+ * has then failed, and only the last address's error is reported. */
 static bool try_another(struct client *t)
 {
 	return t->next_addr &&
@@ -498,8 +498,8 @@ static void run_attempt(struct rr_timer *timer)
 
 /* -- operations of the connection's object --------------------------------- */
 
-/* Starts an attempt if the client is resting; otherwise an attempt is already
- * planned. */
+/* Starts an attempt to connect if the connection was left closed until the next call.
+ * Otherwise, an attempt is already planned. */
 static void end_rest(struct rpcrdma_conn *c)
 {
 	struct client *t = client_of(c);

@@ -28,7 +28,8 @@ struct rr_origin {
 
 /* -- addresses ------------------------------------------------------------- */
 
-/* Maps IPv4 addresses to IPv6, because an IPv4 peer may appear as either. */
+/* Maps IPv4 addresses to IPv6, because an IPv4 peer may have an address of either
+ * family. */
 static struct address address_of(const struct sockaddr_storage *ss)
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};

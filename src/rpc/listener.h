@@ -30,7 +30,7 @@ struct rpcrdma_listener {
 	struct rr_entrance at[RR_CHOICES];
 	unsigned n_at;
 	struct rr_timer drain_timer;
-	/* accepts again after a shortage of descriptors or memory */
+	/* resumes accepting after a shortage of descriptors or memory */
 	struct rr_timer pause_timer;
 	struct rr_timer reopen_timer; /* looks for the device again; always reserved */
 	struct rpcrdma_engine *engine;

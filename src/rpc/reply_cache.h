@@ -21,9 +21,10 @@
  * compared.  Repetitions wait for the Call's reply, and the entry is removed when the
  * last request has released it.
  *
- * An entry is held, and so not removed, while a request refers to it: the request being
- * executed until rr_reply_cache_complete, and repetitions until rr_reply_cache_put or
- * rr_reply_cache_leave.  Replies are kept when their connection ends.
+ * An entry is held, and so not removed, while a request refers to it.  The request
+ * being executed refers to the entry until rr_reply_cache_complete.  A repetition does
+ * so until rr_reply_cache_put or rr_reply_cache_leave.  Replies are kept when their
+ * connection ends.
  *
  * Bounds: all memory is counted in octets against one limit.  A caller may use at most
  * half of the limit, and a limited number of entries.  If the limit is reached, the

@@ -47,8 +47,8 @@ static uint64_t sequence_bytes(const struct rr_dispatch *s)
 	return RR_MIN(n, RR_MIN(s->holder.limit, s->holder.budget->limit / 2));
 }
 
-/* Counts the reserved memory among the octets that wait for the peer, which must now
- * send the other parts.  Returns the number of octets. */
+/* Records that the reserved memory is in use until the peer has sent the other parts.
+ * Returns the number of octets reserved. */
 static uint64_t sequence_begins(struct rr_dispatch *s)
 {
 	s->peer_bytes += s->sequence.bytes;

@@ -10,8 +10,7 @@
  * a new connection, one after the other.  Each has the connection to itself until the
  * call ends, but for at most RR_LOSSES_LONE_NS, so that other calls do not wait for one
  * that is merely slow.  A call ends with the last connection's error after it has lost
- * RR_LOSSES_LONE connections that it had to itself, or RR_LOSSES_MAX connections in
- * total.
+ * RR_LOSSES_LONE connections that it used alone, or RR_LOSSES_MAX connections in total.
  */
 #ifndef RR_RPC_SUSPECT_H
 #define RR_RPC_SUSPECT_H
