@@ -109,8 +109,7 @@ int rr_link_config_from(const struct rpcrdma_conn_options *o, const char *host,
 		err = choose_provider(&c);
 	if (err)
 		return err;
-	c.o.provider = c.o.hostauth_name =
-	        NULL; /* the caller's strings, no longer lent */
+	c.o.provider = c.o.hostauth_name = NULL; /* were borrowed */
 	*ret = c;
 	return 0;
 }

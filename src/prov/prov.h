@@ -125,9 +125,9 @@ struct rr_prov_counters {
 /* Memory that stays mapped as long as the endpoint exists ("lasting").  A device may
  * keep the memory registered for local use, without giving the peer access. */
 struct rr_prov_memory {
-	/* Finds the lasting block of memory that contains [@p, @p + @len).  If it
-	 * returns false, the provider registers the memory for each operation, or
-	 * copies the memory if it is small. */
+	/* Finds the lasting block of memory that contains [@p, @p + @len).  Returns
+	 * false if there is no such block; the provider then registers the memory for
+	 * each operation, or copies a small amount of memory. */
 	bool (*block)(void *ctx, const void *p, size_t len, void **ret_base,
 	              size_t *ret_len);
 	void *ctx;

@@ -91,9 +91,8 @@ struct rr_sim_world *rr_sim_world_new(uint64_t seed,
 /* Frees a world with its endpoints and listeners. */
 void rr_sim_world_free(struct rr_sim_world *);
 
-/* Returns the world's options, which the caller may change.  @refuse applies to later
- * connections, the other faults also to existing connections, and the other options
- * to connections made later. */
+/* Returns the world's options, which the caller may change.  A change affects only
+ * connections made later, but faults other than @refuse affect all connections. */
 struct rr_sim_options *rr_sim_options(struct rr_sim_world *);
 
 rr_time rr_sim_now(const struct rr_sim_world *);
@@ -126,7 +125,8 @@ unsigned rr_sim_sends_under_way(const struct rr_ep *);
 bool rr_sim_lent(const struct rr_ep *, const void *base, size_t len);
 /* Returns the number of posts whose completions have not been polled yet. */
 unsigned rr_sim_owed(const struct rr_ep *);
-/* Returns the number of posts whose memory changed while it was lent (check_lent). */
+/* Returns the number of posts whose memory changed while it was lent, if check_lent is
+ * set. */
 uint64_t rr_sim_lent_changed(const struct rr_sim_world *);
 
 #endif

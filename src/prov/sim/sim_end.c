@@ -130,7 +130,7 @@ static void end_told(struct sim_end *e, struct sim_op *op, uint64_t arg)
 
 /* Called when the notice from sim_send_end arrives at @e's peer.  An orderly disconnect
  * waits until all of @e's earlier messages are placed and delivered.  If the peer is
- * disconnecting, too, it also waits until the peer's Sends and Writes complete. */
+ * disconnecting, too, the peer's Sends and Writes must also have completed. */
 static void end_arrives(struct sim_end *e, struct sim_op *op, uint64_t arg)
 {
 	struct sim_end *p = sim_peer(e);

@@ -49,8 +49,8 @@ struct sim_op {
 	uint32_t handle; /* remote region, or region to invalidate */
 	uint64_t offset;
 	uint64_t hash; /* digest of the contents when posted, for check_lent */
-	/* Copy of the contents.  A SEND or WRITE copies them when it completes, if they
-	 * have not been placed; a READ copies them when the peer sends the data. */
+	/* copy of the contents, or NULL; made when a SEND or WRITE completes before its
+	 * data is placed, and when the peer sends the data of a READ */
 	uint8_t *copy;
 	unsigned pieces_left; /* number of pieces not yet placed */
 	struct sim_op *recv;  /* SEND: the Receive that takes the message */

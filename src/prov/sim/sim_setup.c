@@ -9,8 +9,8 @@
  *
  * Failure: the connecting endpoint ends with -ECONNREFUSED if there is no listener or
  * the option refuse is set, and with -ETIMEDOUT if the request is not accepted in time.
- * The accepting endpoint ends with -ECONNRESET if the connecting one was destroyed in
- * the meantime.
+ * The accepting endpoint ends with -ECONNRESET if the connecting endpoint was destroyed
+ * in the meantime.
  */
 #include "prov/sim/sim_internal.h"
 

@@ -95,8 +95,7 @@ bool rr_vb_dev_windows(struct rr_vb_ep *ep)
 	pthread_mutex_lock(&registry_lock);
 	if (!d->tested) {
 		rr_verbs_get_caps(ep->lib, d->ctx, &c);
-		d->caps.windows =
-		        c.windows; /* caps.iwarp is already set; other threads read it */
+		d->caps.windows = c.windows; /* other threads read caps.iwarp */
 		d->caps.window_bounds = c.window_bounds;
 		d->caps.with_inv = c.with_inv;
 		d->tested = true;

@@ -185,7 +185,6 @@ void rr_vb_cq_event(struct rr_vb_ep *ep)
 	ep->armed = false;
 	if (++ep->cq_events < 256)
 		return;
-	ep->lib->ibv_ack_cq_events(
-	        ep->cq, ep->cq_events); /* not each time, because it takes a lock */
+	ep->lib->ibv_ack_cq_events(ep->cq, ep->cq_events); /* takes a lock */
 	ep->cq_events = 0;
 }
