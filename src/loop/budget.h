@@ -82,8 +82,9 @@ struct rr_holder {
 	struct rr_list link;
 	uint64_t wanted; /* octets of the first claim */
 	bool queued;     /* the first claim waits for the budget */
-	bool granted;    /* the first claim has memory; granted() not called yet */
-	bool waking;     /* wake() was called, rr_holder_woken() not yet */
+	/* the first claim has its memory, but granted() has not been called yet */
+	bool granted;
+	bool waking; /* wake() was called, rr_holder_woken() not yet */
 };
 
 /* Initializes a holder.  @wake must cause rr_holder_woken to be called in the holder's
