@@ -23,9 +23,9 @@
 #include "nfs3.h"
 #include "mount3.h"
 
-/* Buffer size that is enough for any arguments or results, even with two handles, two
- * names and attributes; but not for items and the lists in the results of READDIR,
- * READDIRPLUS, DUMP and EXPORT. */
+/* Buffer size that is enough for any arguments or results, including two handles, two
+ * names and attributes, but without items.  The lists in the results of READDIR,
+ * READDIRPLUS, DUMP and EXPORT need more. */
 #define NFS3_MSG_BYTES 9216
 /* Buffer size that is enough for any results without items and lists; results contain
  * no names.  Use this as reply_bytes in struct rpcrdma_call_options. */
@@ -81,10 +81,9 @@ int nfs3_result_item(const struct rpcrdma_reply *reply, size_t used,
                      const void **ret);
 
 /*
- * Decodes the next element of a list { TRUE, element }*, FALSE, as in the results of
- * READDIR, READDIRPLUS, DUMP and EXPORT.  Returns 1 with an element in @obj, which the
- * caller must free, 0 at the end of the list, or -EBADMSG.  Advances *pos, to at most
- * @len.
+ * Decodes the next element of an XDR list, as in the results of READDIR, READDIRPLUS,
+ * DUMP and EXPORT.  Returns 1 with an element in @obj, which the caller must free; 0 at
+ * the end of the list; or -EBADMSG.  Advances *pos, to at most @len.
  */
 int nfs3_list_next(const void *buf, size_t len, size_t *pos, xdrproc_t proc, void *obj,
                    size_t obj_size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Converts attributes and errors between Linux and the wire.    [RFC 1813 §2.5, 2.6]
- * Seconds on the wire are unsigned 32-bit numbers.  A time outside of their range
- * becomes the nearest time within it.
+ * Seconds on the wire are unsigned 32-bit numbers.  A time outside this range becomes
+ * the nearest time within it.
  */
 #include "op.h"
 #include <errno.h>
@@ -27,7 +27,7 @@ static const struct {
         {ENOTDIR, NFS3ERR_NOTDIR},
         {EISDIR, NFS3ERR_ISDIR},
         {EINVAL, NFS3ERR_INVAL},
-        {ELOOP, NFS3ERR_INVAL}, /* for O_NOFOLLOW: the file is a symbolic link */
+        {ELOOP, NFS3ERR_INVAL}, /* the file is a symbolic link (O_NOFOLLOW) */
         {EFBIG, NFS3ERR_FBIG},
         {EOVERFLOW, NFS3ERR_FBIG},
         {ENOSPC, NFS3ERR_NOSPC},

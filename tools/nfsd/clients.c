@@ -132,8 +132,8 @@ static int set_network(struct export_client *c, char *reason)
 	return set_address(c, &a, (unsigned)bits + (v4 ? MAPPED_BITS : 0), reason);
 }
 
-/* Returns true if @s can be the name of a host.  The last label must not be a number,
- * because getaddrinfo would accept 10.1 as an address. */
+/* Returns true if @s can be a host name.  The last label must not be a number, because
+ * getaddrinfo would accept 10.1 as an address. */
 static bool is_host_name(const char *s)
 {
 	const char *last = strrchr(s, '.');
@@ -236,8 +236,8 @@ static bool set_flag(const char *option, struct grant *g)
 	        {"no_all_squash", &g->squash.all, false},
 	        {"secure", &g->low_ports, true},
 	        {"insecure", &g->low_ports, false},
-	        /* Accepted, because many files contain them, but without effect: the
-	         * server always behaves as these two options request. */
+	        /* These options are accepted because many files contain them.  They
+	         * change nothing: the server always behaves this way. */
 	        {"sync", NULL, false},
 	        {"no_subtree_check", NULL, false},
 	};

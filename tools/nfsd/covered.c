@@ -3,10 +3,10 @@
  * Shows an empty directory at the mount point of each file system that is not served.
  *
  * The server never accesses the mounted file system.  Nor can it reach the directory
- * that the mount covers, because the path leads to the mounted file system.  It knows
- * only the directory's inode number, from reading the parent directory.  Clients see
- * the covered directory with the owner and times of its parent, and nobody can write to
- * it.
+ * that the mount covers, because the path leads to the mounted file system.  The server
+ * knows only the directory's inode number, from reading the parent directory.  Clients
+ * see the covered directory with the owner and times of its parent, and nobody can
+ * write to it.
  */
 #include "nfsd.h"
 #include <dirent.h>

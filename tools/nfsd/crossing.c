@@ -67,7 +67,7 @@ void export_put(struct nfsd *d, struct export *ex)
 
 /* -- places ---------------------------------------------------------------- */
 
-/* Writes to @ret the path at which @fd is open, as seen from this process's root.
+/* Writes the path of the open file @fd to @ret, as seen from this process's root.
  * Returns 0 or a negative errno. */
 static int read_fd_path(int fd, char *ret, size_t size)
 {
@@ -274,7 +274,7 @@ static void remember_place(struct nfsd *d, const struct export *ex, uint64_t pla
 	*p = (struct crossing_place){ex->fsid, place, strdup(path)};
 }
 
-/* Fills @ret for a subvolume as if it were mounted at @place. */
+/* Fills @ret for a subvolume as if the subvolume were mounted at @place. */
 static void find_subvolume(struct nfsd *d, struct export *ex, const char *place,
                            struct mounted *ret)
 {
@@ -352,8 +352,8 @@ void crossing_learn(struct nfsd *d, uint64_t id, uint64_t covered)
 	pthread_mutex_unlock(&d->crossings.lock);
 }
 
-/* Searches the mount table for a mount below @top that file handles refer to by the
- * number @id, and creates its record.  Returns NULL if there is no such mount. */
+/* Searches the mount table for a mount below @top whose handles contain the number @id,
+ * and creates its record.  Returns NULL if there is no such mount. */
 static struct export *search_mount_table(struct nfsd *d, struct export *top,
                                          uint32_t id)
 {
@@ -432,8 +432,9 @@ static bool can_serve(struct nfsd *d, const struct export *top, const char *plac
 	return find_record(d, top, place, id) || count_records(d, top) < CROSSINGS_MAX;
 }
 
-/* Returns the path of the mount point @place if clients see that mount point as an
- * empty directory, otherwise NULL.  The caller holds the lock. */
+/* Returns the path of the mount point whose path has the digest @place, if clients see
+ * the mount point as an empty directory.  Otherwise returns NULL.  The caller holds the
+ * lock. */
 static const char *find_covered_path(struct nfsd *d, struct export *ex,
                                      const char *root, uint64_t place)
 {
@@ -450,8 +451,8 @@ static const char *find_covered_path(struct nfsd *d, struct export *ex,
 		if (!path || digest_place(d, ex, path) != place)
 			continue;
 		l = mount_table_at(&c->mounts, ex->mnt_id, c->mounts.all[i].path);
-		/* In the meantime, the server may have begun to serve this file
-		 * system. */
+		/* The server may have begun to serve this file system after the handle
+		 * was made. */
 		return is_wanted(top, l) && can_serve(d, top, path, l->id) ? NULL
 		                                                           : path;
 	}

@@ -28,9 +28,9 @@
  * discovers it again.
  *
  * Without crossmnt, or if there are too many mounts, the mount point is shown as an
- * empty directory that nobody can change, with the inode number that READDIR reports
- * for it.  The directory's handle contains this number and a digest of the path.  The
- * handle becomes stale when the file system is unmounted.
+ * empty directory that nobody can change.  Its inode number is the number that READDIR
+ * reports for it.  The directory's handle contains this number and a digest of the
+ * path, and becomes stale when the file system is unmounted.
  */
 #ifndef RPCRDMA_NFSD_CROSSING_H
 #define RPCRDMA_NFSD_CROSSING_H
@@ -135,9 +135,10 @@ struct export *export_top(const struct export *);
 
 /* -- mount points of file systems that are not served (covered.c) ---------- */
 
-/* Finds the mount point at @place, whose file system the server does not export.
- * Returns 0 and stores the path of the mount point's parent directory in @ret, relative
- * to the root of the top export.  Returns -ESTALE if there is no such mount point. */
+/* Finds the mount point whose path has the digest @place, and where a file system that
+ * is not served is mounted.  Returns 0 and stores the path of the mount point's parent
+ * directory in @ret, relative to the root of the top export.  Returns -ESTALE if there
+ * is no such mount point. */
 int crossing_covers(struct nfsd *, struct export *ex, uint64_t place, char *ret,
                     size_t size);
 /* Stores @covered as the inode number of the directory that the mount @id covers.

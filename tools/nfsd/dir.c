@@ -192,9 +192,9 @@ static int make_listing(struct listing *l, const nfs_fh3 *fh, uint64_t cookie,
 	struct op *op = l->op;
 	int fd = -1, e = object_get(op->nfsd, fh, &op->id, &op->obj);
 
-	/* Read the attributes before the names.  If the attributes are too old, the
-	 * client only asks again; if they were newer than the names, it would keep an
-	 * outdated list. */
+	/* Read the attributes before the names.  Attributes that are too old only make
+	 * the client ask again; attributes newer than the names would make the client
+	 * keep an outdated list. */
 	attr_post(op->obj, attr);
 	if (!e && !S_ISDIR(op->obj->type))
 		e = -ENOTDIR;

@@ -206,8 +206,8 @@ int export_allow(struct nfsd *d, const char *const *words, unsigned n)
 }
 
 /* Finds out whether the kernel opens the handles that it makes.  The kernel does so
- * only with CAP_DAC_READ_SEARCH, and not on every file system.  Returns 0 or negative
- * errno. */
+ * only with CAP_DAC_READ_SEARCH, and not on every file system.  Returns 0 or a
+ * negative errno. */
 static int probe_handles(struct nfsd *d, struct export *ex)
 {
 	struct handle h;
@@ -540,9 +540,9 @@ static int read_handle_key(const char *path, uint64_t ret[2])
 	return 0;
 }
 
-/* Writes the key to a temporary file and then links that file to @path, so that two
- * servers that start at the same time both use the key that was linked first.  @dir is
- * a descriptor of the directory, for fsync. */
+/* Writes the key to a temporary file and then links that file to @path.  If two servers
+ * start at the same time, both therefore use the key that was linked first.  @dir is a
+ * descriptor of the directory, for fsync. */
 static int write_handle_key(int dir, const char *path, const uint64_t key[2])
 {
 	const uint64_t octets[2] = {htole64(key[0]), htole64(key[1])};
@@ -551,7 +551,7 @@ static int write_handle_key(int dir, const char *path, const uint64_t key[2])
 
 	if (n < 0 || (size_t)n >= sizeof(tmp))
 		return -ENAMETOOLONG;
-	(void)unlink(tmp); /* left by an earlier process with the same ID */
+	(void)unlink(tmp); /* left by an earlier process with the same PID */
 	fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;

@@ -83,9 +83,9 @@ int export_allow(struct nfsd *, const char *const *words, unsigned n);
 /* Opens all exports.  Call export_load_secret first.  Returns 0, or prints a
  * message and returns a negative errno. */
 int export_open_all(struct nfsd *);
-/* Replaces all exports that come from @file with those in the list.  On success, takes
- * over the list's clients.  On failure, prints a message, changes no export and returns
- * a negative errno.  Only one thread at a time may call this. */
+/* Replaces all exports that come from @file with the exports in the list.  On success,
+ * takes over the list's clients.  On failure, prints a message, changes no export and
+ * returns a negative errno.  Only one thread at a time may call this. */
 int export_install(struct nfsd *, const char *file, struct exports_file *);
 void export_close_all(struct nfsd *);
 /* Returns true if the handle refers to an export's root. */

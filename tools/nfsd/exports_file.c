@@ -36,7 +36,8 @@ struct parser {
 	char word[WORD_BYTES]; /* decoded: without quotes and escapes */
 };
 
-/* Writes the file, the line and the formatted text to p->reason.  Returns -EINVAL. */
+/* Writes the file name, the line number and the formatted text to p->reason.  Returns
+ * -EINVAL. */
 static int refuse_line(struct parser *p, unsigned line, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));
 

@@ -27,9 +27,9 @@ static size_t bound_read_size(const struct op *op, uint32_t asked)
 	return room && room < n ? (size_t)room : n;
 }
 
-/* Returns memory for *n octets, or NULL.  If too little memory is left, reduces *n, and
- * the READ will be short.  A worker reuses the memory that the engine's thread
- * allocated for the same request. */
+/* Returns memory for *n octets, or NULL.  If too little memory is left, reduces *n, so
+ * that the READ returns fewer octets.  A worker reuses the memory that the engine's
+ * thread allocated for the same request. */
 static void *get_read_buffer(struct op *op, size_t *n)
 {
 	void *p = op->buf ? op->buf : op_alloc(op, *n ? *n : 1);
@@ -103,9 +103,9 @@ static int read_object(struct op *op, READ3resok *ok)
 
 	if (!e)
 		e = check_regular(op->obj);
-	/* Read the attributes before the data.  If the attributes are older than the
-	 * data, the client only reads again; if they were newer, the client would keep
-	 * old data. */
+	/* Read the attributes before the data.  Attributes that are too old only make
+	 * the client read again; attributes newer than the data would make the client
+	 * keep old data. */
 	if (!e)
 		e = object_stat(op->obj, &st);
 	if (!e)

@@ -87,9 +87,9 @@ static struct filesystem *new_fs_slot(struct nfsd *d)
 	return fs;
 }
 
-/* Returns the slot of the device.  If the device has no slot, returns an unused slot: a
- * new slot or, if there are too many slots or no memory, a slot without users.  Returns
- * NULL if there is no unused slot.  The caller holds fs_lock. */
+/* Returns the device's slot, or an unused slot if the device has none.  An unused slot
+ * is a new slot or, if no slot can be added, a slot without users.  Returns NULL if
+ * there is no unused slot.  The caller holds fs_lock. */
 static struct filesystem *find_fs_slot(struct nfsd *d, uint32_t major, uint32_t minor)
 {
 	struct filesystem *unused = NULL, *fs;

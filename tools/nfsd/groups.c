@@ -48,7 +48,7 @@ struct slot {
 	uint32_t uid;
 	bool used, asked;        /* @asked: look-up queued or running */
 	unsigned asker;          /* index of the asker that started the look-up */
-	uint64_t until, renew;   /* expiry and time of the next look-up; monotonic ns */
+	uint64_t until, renew;   /* when to expire and when to renew; monotonic ns */
 	uint64_t seen;           /* last use, monotonic ns */
 	uint64_t generation;     /* the table's generation when the look-up started */
 	struct group_list *list; /* NULL = no groups */

@@ -164,8 +164,8 @@ static int make_kernel_handle(struct nfsd *d, const struct export *ex, int fd,
 	u.fh.handle_bytes = BODY_BYTES;
 	if (name_to_handle_at(fd, "", &u.fh, &mount_id, AT_EMPTY_PATH))
 		return errno == EOVERFLOW ? -EOPNOTSUPP : -errno;
-	/* Another file system was mounted here in the meantime.  Its handle could be
-	 * that of a different object on the export's file system. */
+	/* Another file system was mounted here in the meantime.  On the export's file
+	 * system, the new handle could refer to a different object. */
 	if (ex->mnt_id_known && (uint64_t)mount_id != ex->mnt_id)
 		return -EXDEV;
 	if (u.fh.handle_bytes > BODY_BYTES || u.fh.handle_type < 0 ||

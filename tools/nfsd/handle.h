@@ -25,10 +25,10 @@ struct handle {
 };
 
 /* Makes the handle of the object that @fd is open on (O_PATH is sufficient), and reads
- * the object's attributes.  The two describe the same object, even if the object is
- * renamed in the meantime.  @parent is the handle of the object's directory, or NULL
- * for an export's root.  Returns 0, -EXDEV at a mount point, or another negative
- * errno. */
+ * the object's attributes.  Handle and attributes describe the same object, even if the
+ * object is renamed in the meantime.  @parent is the handle of the object's directory,
+ * or NULL for an export's root.  Returns 0, -EXDEV at a mount point, or another
+ * negative errno. */
 int handle_make(struct nfsd *, struct export *, const struct handle *parent, int fd,
                 struct handle *ret, struct statx *ret_stx);
 /* Works like handle_make for the entry @name in @dir. */

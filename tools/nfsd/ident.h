@@ -34,8 +34,8 @@ uint32_t ident_from_cred(const struct rpcrdma_auth *, const struct squash *,
  * name, or the anonymous user. */
 void ident_from_caller(const struct rpcrdma_gss_caller *, const struct squash *,
                        struct ident *ret);
-/* Replaces the groups of @id.  If there are more than IDENT_FEW_GIDS, does not copy
- * @gids; it is then lent until the request is answered. */
+/* Replaces the groups of @id.  If there are more than IDENT_FEW_GIDS, @gids is lent
+ * until the request is answered; otherwise @gids is copied. */
 void ident_set_groups(struct ident *id, const uint32_t *gids, unsigned n,
                       const struct squash *);
 /* Returns true if user, group and groups are the same.  The two group lists are not

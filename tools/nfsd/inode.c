@@ -118,8 +118,8 @@ void op_readlink(struct op *op)
 	op->tail = (struct rpcrdma_piece){path, (size_t)n, true};
 }
 
-/* Reads the sizes of the file system of @fh, and the attributes of @fh.  Returns 0 or a
- * negative errno. */
+/* Reads the statistics of the file system that contains @fh, and the attributes of @fh.
+ * Returns 0 or a negative errno. */
 static int stat_filesystem(struct op *op, const nfs_fh3 *fh, struct statvfs *ret,
                            post_op_attr *ret_attr)
 {

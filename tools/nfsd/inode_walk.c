@@ -96,8 +96,8 @@ static int check_found(const struct export *ex, const struct walk_id *w, int fd)
 	return handle_inside(ex, &st) ? 0 : -ESTALE;
 }
 
-/* If @fd is open on the object, returns 0 and @fd in @ret_fd.  Otherwise closes @fd and
- * returns -ESTALE. */
+/* If @fd is open on the object, stores @fd in @ret_fd and returns 0.  Otherwise closes
+ * @fd and returns -ESTALE. */
 static int take_found(const struct export *ex, const struct walk_id *w, int fd,
                       int *ret_fd)
 {
@@ -252,8 +252,8 @@ static void compare_number(struct search *s, int dir, const struct dirent *de)
 		s->differs = true;
 }
 
-/* Searches one directory and, recursively, the directories in it, down to level
- * w->depth (<= HANDLE_MAX_DEPTH). */
+/* Searches one directory and, recursively, its subdirectories down to level w->depth
+ * (<= HANDLE_MAX_DEPTH). */
 static void search_dir(struct search *s, int dir, uint64_t dir_ino, unsigned level)
 {
 	const struct dirent *de;

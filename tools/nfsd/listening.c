@@ -98,8 +98,8 @@ static void *answer_null_call(void *arg, const struct sockaddr_storage *peer,
 	return reply;
 }
 
-/* Listens on TCP @port at the address of each RDMA listener.  Returns 0, or negative
- * errno. */
+/* Listens on TCP @port at the address of each RDMA listener.  Returns 0 or a
+ * negative errno. */
 static int listen_tcp(struct daemon *s, const char *what, uint32_t port,
                       const struct tcpd_service *service, struct tcpd **ret)
 {
@@ -189,8 +189,8 @@ static void unregister_nlm(struct daemon *s)
 }
 
 /* Registers all versions of NLM.  If another lock manager, such as the kernel's, is
- * already registered on this host, registers none and leaves that lock manager to the
- * clients.  In either case, no locks are granted on this server's files. */
+ * already registered on this host, registers none, and clients use that lock manager.
+ * In either case, no locks are granted on this server's files. */
 static int register_nlm(struct daemon *s)
 {
 	struct sockaddr_storage ss;

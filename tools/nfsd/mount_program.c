@@ -121,7 +121,7 @@ static struct list_writer begin_list_results(struct op *op)
 
 static void end_list_results(struct op *op, struct list_writer *o)
 {
-	static const char end[4]; /* XDR FALSE: an empty list, if there is no memory */
+	static const char end[4]; /* the reply if there is no memory: an empty list */
 
 	op->tail = (struct rpcrdma_piece){end, 4, false};
 	if (!o->buf)
@@ -254,7 +254,7 @@ static int descend_component(struct op *op, struct export *ex, const char *name,
 
 	if (e || name_is_dot(name))
 		return e ? e : -EINVAL;
-	/* No O_DIRECTORY, because it would trigger an autofs mount. */
+	/* Do not pass O_DIRECTORY, because it would trigger an autofs mount. */
 	next = open_name(*fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
 	if (next < 0)
 		return next;

@@ -83,8 +83,8 @@ static bool has_mount_option(const char *list, const char *word)
 	return false;
 }
 
-/* Parses "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw".  Returns
- * false if the line is malformed or there is no memory. */
+/* Parses a line such as "36 35 98:0 /mnt1 /mnt2 rw master:1 - ext3 /dev/sda rw".
+ * Returns false if the line is malformed or there is no memory. */
 static bool parse_mount_line(char *at, struct mount_line *ret)
 {
 	unsigned long long id, parent;

@@ -19,8 +19,8 @@
 
 enum { MOST_LEVELS = 4096 + 256 }; /* levels; `rpcrdma cp -r` makes at most 4096 */
 
-/* Finds the directory in the arguments, and checks the name.  Returns 0 or negative
- * errno. */
+/* Finds the directory in the arguments, and checks the name.  Returns 0 or a
+ * negative errno. */
 static int get_directory(struct op *op, const diropargs3 *a, struct object **ret)
 {
 	int e = op_object(op, &a->dir, ret);
@@ -32,7 +32,7 @@ static int get_directory(struct op *op, const diropargs3 *a, struct object **ret
 
 /* Locks the directory op->obj and, unless @wcc2 is NULL, the directory op->obj2, and
  * reads their attributes before the change.  @e is the result of finding the
- * directories; if it is not 0, returns @e at once.  Returns 0 or a negative errno. */
+ * directories; if @e is not 0, returns @e at once.  Returns 0 or a negative errno. */
 static int begin_change(struct op *op, int e, wcc_data *wcc, wcc_data *wcc2)
 {
 	struct statx st;
@@ -173,8 +173,8 @@ static int open_child(struct op *op, int dir, const char *name)
 }
 
 /* Finds the object @name in the directory op->obj, and stores it in op->obj2.  Uses a
- * single descriptor, so that handle and attributes are of the same object.  Returns 0,
- * -EXDEV if @name is a mount point, or another negative errno. */
+ * single descriptor, so that handle and attributes describe the same object.  Returns
+ * 0, -EXDEV if @name is a mount point, or another negative errno. */
 static int get_child(struct op *op, const char *name, struct statx *st)
 {
 	struct object *dir = op->obj;
@@ -274,9 +274,9 @@ void op_lookup(struct op *op)
 	struct statx st;
 	int e = get_directory(op, &op->args.lookup.what, &op->obj);
 
-	/* Read the attributes before the name.  If the attributes are too old, the
-	 * client only asks again; if they were newer than the answer, it would keep an
-	 * outdated answer. */
+	/* Read the attributes before the name.  Attributes that are too old only make
+	 * the client ask again; attributes newer than the answer would make the client
+	 * keep an outdated answer. */
 	attr_post(op->obj, &dir);
 	if (e)
 		;
@@ -365,7 +365,7 @@ static int create_new(struct op *op, const char *name, mode_t mode)
 	if (fd < 0)
 		return fd == -EXDEV ? -EEXIST : fd;
 	e = get_made(op, name, &st);
-	/* Another file may have replaced the new one in the meantime. */
+	/* Another file may have replaced the new file in the meantime. */
 	if (!e && !fstat(fd, &file) && file.st_ino == op->obj2->ino)
 		object_keep_write_fd(op->obj2, fd);
 	else

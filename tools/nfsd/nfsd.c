@@ -98,7 +98,7 @@ static int take_identity(struct daemon *s)
 {
 	s->nfsd.privileged = ident_init();
 	if (!s->nfsd.privileged && !geteuid()) {
-		/* Such a server could not squash: it would serve every client as
+		/* Without the two capabilities, every client would be served as
 		 * root. */
 		tool_error("root without CAP_SETUID and CAP_SETGID cannot act as its "
 		           "clients; run the server as an ordinary user");

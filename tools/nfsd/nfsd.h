@@ -138,7 +138,7 @@ struct nfsd {
 	struct rpcrdma_program programs[2];
 };
 
-/* Returns the seconds of the monotonic clock (nfsd.c). */
+/* Returns the monotonic time in seconds (nfsd.c). */
 time_t nfsd_now_seconds(void);
 /* Adds the programs NFS and MOUNT to the service (procedures.c).  Their tables, which
  * are part of struct nfsd, are lent until the service is freed.  Returns 0 or a

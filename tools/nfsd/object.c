@@ -17,7 +17,7 @@
  * Each object caches the permissions of two callers until the object's mode or owner
  * changes, but no longer than PERMIT_SECONDS.  As with other NFS servers, the owner may
  * read and write a file whatever its mode, like a local process that opened the file
- * before the mode changed; and a user who may execute a file may read it.
+ * before the mode changed.  A user who may execute a file may also read the file.
  *                                                             [RFC 1813 §4.4]
  */
 #include "nfsd.h"
@@ -354,9 +354,9 @@ static struct object *get_cached_object(struct object_cache *c, const void *data
 	return o;
 }
 
-/* Adds the new object @o to the cache and takes ownership of it, or finds the one that
- * another thread has added in the meantime.  Returns 0 and a reference, or -EAGAIN if
- * the cache is full of objects that are in use or not yet on storage. */
+/* Adds the new object @o to the cache and takes ownership of it, or finds the object
+ * that another thread has added in the meantime.  Returns 0 and a reference, or -EAGAIN
+ * if the cache is full of objects that are in use or not yet on storage. */
 static int enter_object(struct object_cache *c, struct object *o, struct object **ret)
 {
 	struct object *other, *gone = NULL;

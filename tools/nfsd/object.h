@@ -72,7 +72,7 @@ void objects_init(struct object_cache *, unsigned most);
  * uncommitted data: clients will send the data again when they see the next server's
  * write verifier. */
 void objects_fini(struct nfsd *);
-/* Starts to close idle objects.  Called once a second. */
+/* Starts closing idle objects.  Called once a second. */
 void objects_expire(struct nfsd *);
 /* If @e is -EMFILE or -ENFILE, closes idle objects: those on the file system @mine in
  * this thread, all others in workers.  Returns true if the caller should try again.  If
@@ -86,13 +86,13 @@ int object_get(struct nfsd *, const nfs_fh3 *, const struct ident *,
 /* Returns the object with a reference if it is already open, otherwise NULL.  Does not
  * sleep. */
 struct object *object_find(struct nfsd *, const nfs_fh3 *);
-/* Makes an object with the handle @h from an O_PATH descriptor, which is given.
- * Returns 0 and a reference, or a negative errno. */
+/* Finds or makes the object with the handle @h.  @fd, an O_PATH descriptor for the
+ * object, is given.  Returns 0 and a reference, or a negative errno. */
 int object_adopt(struct nfsd *, struct export *, const struct handle *h, int fd,
                  const struct statx *, struct object **ret);
 void object_put(struct nfsd *, struct object *);
-/* Removes an object from the cache after one of its names has been removed, but only if
- * that was its last name: an object that still has a name may have uncommitted data. */
+/* Removes an object from the cache if the name that was just removed was its last name.
+ * Does not remove other objects, which may have uncommitted data. */
 void object_forget(struct nfsd *, const struct handle *);
 
 /* -- one object (object.c) ------------------------------------------------- */

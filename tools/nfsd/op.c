@@ -502,7 +502,7 @@ static void end_waited(struct waited *w)
 }
 
 /* Passes the call to the workers of the mounted file system.  Returns false if that
- * file system does not answer or the call cannot be queued. */
+ * file system does not respond or the call cannot be queued. */
 static bool requeue_waited(struct waited *w)
 {
 	struct filesystem *fs = w->op.cross->fs;

@@ -123,7 +123,7 @@ struct op {
 
 /* Serves a request until it is answered. */
 void op_serve(struct nfsd *, struct rpcrdma_request *, const struct op_type *);
-/* Finds the object of the handle @fh.  Returns NFSD_WOULD_SLEEP if only cached objects
+/* Finds the object for the handle @fh.  Returns NFSD_WOULD_SLEEP if only cached objects
  * may be used and this object is not cached; otherwise the result of object_get. */
 int op_object(struct op *, const nfs_fh3 *fh, struct object **ret);
 /* Makes a worker run the procedure again.  Returns NFSD_WOULD_SLEEP; the procedure must
@@ -167,7 +167,7 @@ struct mount_call {
 };
 
 /* Executes a procedure of MOUNT version 3 and writes the results to @ret.  Returns 0,
- * or an RPC status for the reply (RPCRDMA_PROC_UNAVAIL ...  RPCRDMA_AUTH_ERROR). */
+ * or an RPC status for the reply, such as RPCRDMA_PROC_UNAVAIL. */
 int nfsd_mount_by_tcp(struct nfsd *, uint32_t proc, struct mount_call *, void *ret,
                       size_t size, size_t *ret_len, uint32_t *ret_auth_stat);
 

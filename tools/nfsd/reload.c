@@ -39,7 +39,7 @@ void reload_hold(void)
 	fill_hup_set(&set);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	(void)signal(SIGHUP,
-	             SIG_DFL); /* if ignored (nohup(1)), the signal would be lost */
+	             SIG_DFL); /* do not ignore the signal, even after nohup(1) */
 }
 
 void reload_report_ready(const struct nfsd *d, const char *more)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lines that the server prints while it runs.  Its addresses are printed on standard
- * output, for scripts.  Clients that are refused and, with -v, clients that connect or
- * disconnect are reported on standard error.
+ * Lines that the server prints while it runs.  The server's addresses are printed on
+ * standard output, for scripts.  Clients that are refused and, with -v, clients that
+ * connect or disconnect are reported on standard error.
  */
 #include "daemon.h"
 

@@ -36,7 +36,7 @@ enum {
 	MAX_TURNS = 8, /* calls served in a row on one connection */
 	IDLE_SECONDS = 30,
 	STOP_MS = 1000,
-	PAUSE_MS = 100, /* time without accepting after an accept has failed */
+	PAUSE_MS = 100, /* pause after an accept has failed */
 };
 
 #define LAST_FRAGMENT (1u << 31)
@@ -110,7 +110,7 @@ static void accept_peer(struct tcpd *m, int listener, uint64_t now)
 	                 SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 	if (fd < 0) {
-		/* The usual cause is a lack of descriptors, until other connections are
+		/* Usually no descriptors are left until other connections are
 		 * closed. */
 		if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
 			m->pause_until_ms = now + PAUSE_MS;
