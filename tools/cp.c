@@ -82,8 +82,9 @@ struct server *cp_server(struct cp *c, const char *text, struct url *u)
 
 /* ---- Sources ------------------------------------------------------------- */
 
-/* Returns the name that a source gets in the destination.  Returns NULL for ".", ".."
- * and with -T: the contents of the source are then copied into the destination itself.
+/* Returns the name that a source gets in the destination.  Returns NULL for "." and
+ * "..", or if -T is given: the contents of the source are then copied into the
+ * destination itself.
  */
 static const char *choose_name(const struct cp *c, const char *last)
 {

@@ -41,7 +41,8 @@ static void print_made(const struct mkdir_tool *m, const char *name)
 		printf("created directory %s\n", tool_quote_always(name));
 }
 
-/* Returns a copy of the URL, on the heap, with its path cut after @end octets. */
+/* Returns a copy of the URL with its path cut after @end octets.  The caller frees the
+ * copy. */
 static char *format_parent_url(const struct nfs_client *c, const char *path, size_t end)
 {
 	size_t size = strlen(c->link.host) + strlen(c->export) + end + 16;

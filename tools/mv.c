@@ -80,7 +80,8 @@ static int check_mv_export(struct mv *m, const char *text, struct url *u)
 	return url_rebase(u, m->client.export);
 }
 
-/* Returns the path to which @name is renamed, for messages; on the heap. */
+/* Returns the path to which @name is renamed, for messages.  The caller frees the
+ * path. */
 static char *format_target(const struct mv *m, const char *name)
 {
 	return *m->name ? strdup(m->dst_text) : url_join(m->dst_text, name);

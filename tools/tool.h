@@ -33,8 +33,8 @@ extern const struct tool_command tool_nfsd, tool_cp, tool_ls, tool_cat, tool_sta
 /* Prints the file that makes bash(1) complete the command line of @commands. */
 void tool_print_completion(const struct tool_command *const *commands, size_t n);
 
-/* Returns why a provider cannot be used or why the server cannot listen on an address,
- * with the remedy. */
+/* Returns the reason why a provider cannot be used or a server cannot listen on an
+ * address, with the remedy. */
 const char *tool_provider_reason(int error);
 
 /* Values of the options that every subcommand has (TOOL_COMMON_ROWS). */
@@ -215,9 +215,9 @@ int tool_parse_number(const char *s, uint64_t low, uint64_t high, uint64_t *ret)
 /* Parses "0.5" or "60".  Returns 0 or -EINVAL. */
 int tool_parse_seconds(const char *s, uint64_t *ret_ns);
 uint64_t tool_now_ns(void); /* monotonic */
-/* Returns a size such as "1.2 GiB", in a static ring of buffers. */
+/* Returns a size such as "1.2 GiB", in one of a ring of static buffers. */
 const char *tool_human(uint64_t bytes);
-/* Returns a size as `ls -h` prints it, "1.2K", rounded up; in a static ring of
+/* Returns a size rounded up as in `ls -h`, such as "1.2K", in one of a ring of static
  * buffers. */
 const char *tool_human_short(uint64_t bytes);
 /* Creates or truncates a file for writing.  Follows a symbolic link only if the user or

@@ -209,8 +209,8 @@ enum rpcrdma_reverse {
 	RPCRDMA_REVERSE_GENL = 3,   /* CONT, and chunks */
 };
 
-/* Whether the peer must authenticate its host before any RPC, see rpcrdma/hostauth.h.
- */
+/* Selects whether the peer must authenticate its host before any RPC; see
+ * rpcrdma/hostauth.h. */
 struct rpcrdma_hostauth;
 enum rpcrdma_hostauth_policy {
 	RPCRDMA_HOSTAUTH_OFF = 0,
@@ -281,11 +281,11 @@ struct rpcrdma_conn_options {
 	uint64_t retry_ns;
 	/* Time limit for the server's first message; default 5 s. */
 	uint64_t first_answer_ns;
-	/* How long the library remembers that a server lacks version 2, and therefore
-	 * begins with version 1; default 10 min. */
+	/* If a server turns out not to support version 2, the library begins with
+	 * version 1 for this long; default 10 min. */
 	uint64_t version_cache_ns;
-	/* What the server may use to call @callbacks; 0 = GENL if @callbacks is set,
-	 * otherwise none. */
+	/* Kinds of messages that the server may use to call @callbacks; 0 = GENL if
+	 * @callbacks is set, otherwise no messages. */
 	enum rpcrdma_reverse reverse;
 	/* Programs that the server may call on this connection.  Lent until the
 	 * connection is closed and the last request is answered.  NULL: none; the
@@ -334,7 +334,7 @@ struct rpcrdma_conn_info {
 	const char *provider;              /* static; "auto" before the first attempt */
 	unsigned version;                  /* 0 while not connected */
 	uint32_t send_inline, recv_inline; /* thresholds in octets */
-	uint32_t credits_granted;          /* by the peer, at the moment */
+	uint32_t credits_granted;          /* credits that the peer grants now */
 	uint32_t peer_segment_bytes, peer_max_segments; /* 0 = unknown (version 1) */
 	uint32_t peer_reverse; /* server: the enum rpcrdma_reverse that the client sent;
 				  0 = no reverse calls allowed.  In version 1 SIMPLE is
@@ -478,7 +478,8 @@ enum rpcrdma_transport_error {
 					    octets */
 	RPCRDMA_ERR_REPLY_RESOURCE = 10, /* the Call provided no means to return a Reply
 					    of 'a' octets */
-	RPCRDMA_ERR_SYSTEM = 100,        /* any other: memory, limits, failed RDMA */
+	RPCRDMA_ERR_SYSTEM = 100,        /* any other error, such as lack of memory or a
+					    failed RDMA Read */
 	/* Version 1's only other error: the peer could not parse the chunks, or they
 	 * were too short for the Reply; the Call may have been executed.  This library
 	 * chose the number. */
@@ -499,7 +500,8 @@ struct rpcrdma_reply {
 	const void *results;
 	size_t len;
 	uint32_t xid;
-	struct rpcrdma_dest *dests; /* as given, with ret_ members set */
+	struct rpcrdma_dest *dests; /* the array from the call options, with ret_
+				       members set */
 	unsigned n_dests;
 };
 
@@ -514,19 +516,21 @@ struct rpcrdma_call_options {
 	unsigned n_args;                  /* at most RPCRDMA_MAX_PIECES */
 	struct rpcrdma_dest *dests;       /* lent until done */
 	unsigned n_dests;                 /* at most 16 */
-	size_t reply_bytes;  /* longest results, without the items in dests; needed if
-				the results exceed several inline thresholds; 0 = small.
-				In version 1, 0 reserves 4,000 octets, except for
-				procedure 0 without arguments and dests */
+	size_t reply_bytes;  /* longest results, without the items in dests; 0 = short.
+				Set it if the results can be longer than a few times the
+				inline threshold.  In version 1, 0 reserves 4,000
+				octets, except for procedure 0 without arguments and
+				dests */
 	uint64_t timeout_ns; /* limit for the whole call, including retries.  0 = no
 				limit while connected, and retry_ns while not
 				connected */
-	bool force_special;  /* Special Format even where the Call fits inline */
+	bool force_special;  /* use Special Format even if the Call fits inline */
 	bool idempotent; /* executing the call twice does no harm; the library repeats it
 			    with larger chunks if the server asks for them */
 	rpcrdma_done_fn *done; /* called exactly once, never from within rpcrdma_call */
 	void *arg;
-	struct rpcrdma_gss *gss; /* made for this connection; @cred must be NULL */
+	struct rpcrdma_gss *gss; /* RPCSEC_GSS on this connection, or NULL; if set,
+				    @cred must be NULL */
 };
 
 /* Starts a call.  After a reconnect the library sends the call again, under the same
@@ -591,8 +595,10 @@ struct rpcrdma_procedure {
 	const char *name;            /* for statistics */
 	rpcrdma_handler_fn *handler; /* NULL: the answer is PROC_UNAVAIL, except that
 					procedure 0 gets a reply without results */
-	uint8_t max_read_items;      /* eligible arguments: Read chunks allowed */
-	uint8_t max_write_items;     /* eligible results: Write chunks allowed */
+	uint8_t max_read_items;      /* number of eligible arguments: Read chunks
+					allowed */
+	uint8_t max_write_items;     /* number of eligible results: Write chunks
+					allowed */
 	uint32_t max_read_bytes; /* longest eligible argument; 0 = connection's limit */
 	uint8_t execute_once;    /* an enum rpcrdma_once */
 };
@@ -638,7 +644,7 @@ RPCRDMA_API int rpcrdma_service_add(struct rpcrdma_service *,
 struct rpcrdma_call_info {
 	uint32_t program, version, procedure, xid;
 	const struct rpcrdma_auth *cred;     /* not verified */
-	const struct sockaddr_storage *peer; /* NULL: the peer is gone */
+	const struct sockaddr_storage *peer; /* NULL if the peer has disconnected */
 	/* The arguments without the items.  A Call in Special Format is read as a whole
 	 * later; for such a Call only the first octets of the arguments are available
 	 * here. */
@@ -646,7 +652,8 @@ struct rpcrdma_call_info {
 	size_t args_len;
 	unsigned n_items;
 	const size_t
-	        *item_bytes; /* length of each item; some clients add its roundup */
+	        *item_bytes; /* length of each item as the client gave it; some clients
+				include the roundup */
 };
 typedef int rpcrdma_place_fn(const struct rpcrdma_call_info *, struct iovec *ret,
                              void **ret_token, void *arg);

@@ -275,10 +275,12 @@ RPCRDMA_API const char *svc_rdma_identity(const SVCXPRT *);
 struct rpcrdma_tirpc_stats {
 	uint64_t calls, requests;
 	uint64_t items_placed, items_copied;
-	uint64_t item_bytes_placed; /* items, sent from or received in place */
-	uint64_t item_bytes_copied; /* items, copied when decoded */
-	uint64_t bytes_referred;    /* other octets, sent in place */
-	uint64_t bytes_copied;      /* other octets, copied when encoded or decoded */
+	uint64_t item_bytes_placed; /* octets of items that were sent from or received
+				       in place */
+	uint64_t item_bytes_copied; /* octets of items that were copied when decoded */
+	uint64_t bytes_referred;    /* other octets that were sent in place */
+	uint64_t bytes_copied;      /* other octets that were copied when encoded or
+				       decoded */
 };
 /* Fills in these counters in @ret.  In @transport, fills in the engine's counters,
  * including those of ended connections.  @ret or @transport may be NULL.  Any thread.

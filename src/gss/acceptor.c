@@ -105,8 +105,8 @@ enum rr_gss_verdict rr_acceptor_check_here(struct rr_acceptor *x,
 	return rr_gss_accept(x->table, call, ret);
 }
 
-/* Waits until the acceptor's thread has posted its result: the thread holds the lock
- * while it posts. */
+/* Waits until the acceptor's thread has finished posting its result.  The thread holds
+ * the lock while it posts. */
 void rr_acceptor_posted(struct rr_acceptor *x)
 {
 	pthread_mutex_lock(&x->lock);

@@ -33,7 +33,7 @@
 
 /* An established context. */
 struct rr_gss_client_context {
-	unsigned refs; /* references: the object's and each attempt's */
+	unsigned refs; /* references, from the object and from each attempt */
 	gss_ctx_id_t id;
 	uint32_t handle_len, window, next_seq;
 	uint8_t handle[RR_GSS_HANDLE_MAX];
@@ -47,7 +47,7 @@ struct rr_gss_setup; /* gss_setup.c */
 
 struct rpcrdma_gss {
 	struct rr_auth_context auth;
-	unsigned refs; /* references: the user's, each call's, a set-up's */
+	unsigned refs; /* references, from the user, from each call and from a set-up */
 	uint32_t service, program, version;
 	uint64_t timeout_ns;
 	enum rr_gss_state state;

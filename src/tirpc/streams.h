@@ -88,7 +88,7 @@ unsigned rr_xdr_out_pieces(const struct rr_xdr_out *, size_t from,
 struct rr_xdr_item {
 	void *base;
 	size_t len; /* number of octets received */
-	bool mine;  /* @base is from rr_xdr_item_alloc, and still ours */
+	bool mine;  /* @base is from rr_xdr_item_alloc and was not passed to the user */
 	bool came;  /* received by RDMA */
 	bool done;  /* decoded */
 };

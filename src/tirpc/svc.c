@@ -89,7 +89,8 @@ static struct transport *transport_of(const SVCXPRT *x)
 
 static const struct xp_ops ops;
 
-/* Returns NULL if @x is another library's SVCXPRT, or a copy in a child of fork(). */
+/* Returns the transport of @x.  Returns NULL if @x is another library's SVCXPRT, or a
+ * copy in a child of fork(). */
 static struct transport *find_live_transport(const SVCXPRT *x)
 {
 	return rr_rpc_is_ours(x) && rr_rpc_engine_runs(transport_of(x)->engine)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* File attributes in the forms of ls(1) and stat(1). */
+/* Prints file attributes in the formats of ls(1) and stat(1). */
 #include "client/attrs.h"
 #include "client/json.h"
 

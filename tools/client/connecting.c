@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Connects; on failure reports the reason.  Until the first connection is up, any
- * failure is final: a mistyped address should not take a minute.  Later losses are
- * reported only with -v; whether they are failures depends on each call's result.
+ * failure is final, so that a mistyped address is reported without delay.  Later losses
+ * are reported only with -v; whether they are failures depends on each call's result.
  */
 #include "client/connecting.h"
 

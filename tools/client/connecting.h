@@ -34,7 +34,7 @@ int link_secure(struct link *, const struct url *, uint32_t flavor, uint32_t pro
                 uint32_t version);
 /* Stops using a Kerberos flavor. */
 void link_insecure(struct link *);
-/* Returns a text for the status of a call. */
+/* Returns a text that describes the status of a call. */
 const char *link_status_text(const struct link *, int status);
 /* Prints the negotiated values on one line. */
 void link_describe(const struct link *, FILE *f);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared by copy jobs: slots, waiting for jobs, failures, and destination directories.
+ * Functions that copy jobs share, for slots, waiting for jobs, failures, and
+ * destination directories.
  *
  * A directory's own attributes are set only when its last child is finished, because a
  * directory without write permission would refuse children, and each child changes the
@@ -455,7 +456,8 @@ static void free_dir(struct copy_dir *d)
 		copy_dir_put(parent);
 }
 
-/* Set-id bits are set only if the owner is right. */
+/* Returns the mode to set, with set-id bits only if the directory has the right
+ * owner. */
 static uint32_t choose_dir_mode(const struct copy_dir *d)
 {
 	return copy_mode(d->copy, &d->meta) & (d->no_owner ? 01777 : 07777);

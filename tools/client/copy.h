@@ -18,11 +18,11 @@
  *  copy_job.c      a job's phases: create, copy, commit, attributes, rename
  *  copy_answers.c  handles the results of a job's calls
  *  copy_calls.c    a job's calls
- *  copy_place.c    judges an existing file: refuse, keep, write in place
+ *  copy_place.c    decides about an existing file: refuse, keep, write in place
  *  copy_local.c    a job's steps at a local destination
  *  copy_data.c     a job's slots: read, skip zeros, write, keep until committed
  *  copy_tree.c     the walk
- *  copy_self.c     finds out whether a source directory is the one being filled
+ *  copy_self.c     finds out whether a source directory is also the destination
  *  copy_backup.c   chooses the name of a backup
  *  copy_made.c     the names made in this run, for several sources
  *  copy_links.c    hard links within the copy
@@ -80,7 +80,8 @@ struct copy {
 	FILE *verbose_out;  /* output of -v; NULL: none */
 	unsigned max_jobs;
 	struct copy_links *links; /* NULL: hard links become separate files */
-	bool dangling;            /* the destination is a symbolic link to nothing */
+	bool dangling;            /* the destination is a symbolic link that leads
+				     nowhere */
 	struct copy_made *made;   /* NULL: names are not recorded */
 	unsigned in_flight;
 	uint32_t io_bytes;
@@ -88,9 +89,11 @@ struct copy {
 
 	struct copy_job *jobs;
 	unsigned n_jobs,
-	        n_finishing; /* running jobs; directories that wait for SETATTR */
+	        n_finishing; /* n_jobs: running jobs; n_finishing: directories that wait
+				for SETATTR */
 	struct copy_slot *free_slots,
-	        *slots; /* array of all slots; list of the free slots */
+	        *slots; /* free_slots: list of the free slots; slots: list of all
+			   slots */
 	unsigned n_slots, max_slots;
 	int fatal; /* error that ends the run, because the server was lost or a signal
 		      was caught */
@@ -144,7 +147,7 @@ enum copy_phase {
 	COPY_RENAMING,
 	COPY_CHECKING,  /* after NOENT: checks whether an earlier RENAME was executed */
 	COPY_RESTORING, /* renames the backup back */
-	COPY_REMOVING,  /* removes the temporary */
+	COPY_REMOVING,  /* removes the temporary file */
 };
 
 /* The side that failed. */
@@ -160,10 +163,10 @@ struct copy_job {
 	char backup[NFS_NAME_MAX + 1]; /* "": no backup */
 	enum copy_phase phase;
 
-	int fd;           /* descriptor of a local temporary, or -1 */
-	struct nfs_fh fh; /* handle of a remote temporary */
+	int fd;           /* descriptor of a local temporary file, or -1 */
+	struct nfs_fh fh; /* handle of a remote temporary file */
 	uint64_t fileid;
-	bool made;            /* the temporary may exist */
+	bool made;            /* the temporary file may exist */
 	struct copy_meta old; /* the existing file */
 	struct nfs_fh old_fh;
 	bool in_place, truncated; /* truncated: the old contents are gone */
@@ -177,7 +180,8 @@ struct copy_job {
 	bool no_setid;                /* the server refuses set-id bits */
 
 	uint32_t io_bytes;
-	uint64_t at, size;        /* offset for the next slot; size of the file */
+	uint64_t at, size;        /* offset at which the next slot begins; size of the
+				     file */
 	uint64_t committed, high; /* end offsets of the stable data and of the written
 				     data */
 	bool size_known, sparse, pumping, posted, waiting;
@@ -228,8 +232,8 @@ struct copy_dir *copy_dir_remote(struct copy *, struct nfs_client *,
  * in which @label names the source, and returns NULL. */
 struct copy_dir *copy_dir_make(struct copy_dir *parent, const char *name,
                                const struct copy_meta *, const char *label);
-/* Returns the path of @name in the directory, for messages; on the heap.  Returns NULL
- * if out of memory. */
+/* Returns the path of @name in the directory, for messages.  The caller frees the path.
+ * Returns NULL if out of memory. */
 char *copy_dir_text(const struct copy_dir *, const char *name);
 void copy_dir_get(struct copy_dir *);
 void copy_dir_put(struct copy_dir *);
@@ -253,7 +257,7 @@ int copy_own_local(int fd, const struct copy_meta *);
  * number of jobs. */
 void copy_job_start(struct copy *, const struct copy_source *, struct copy_dir *dir,
                     const char *name);
-/* Makes the name of a temporary for @name; @ret has NFS_NAME_MAX + 1 octets. */
+/* Makes the name of a temporary file for @name; @ret has NFS_NAME_MAX + 1 octets. */
 void copy_temp_name(const char *name, char *ret);
 
 /* ---- copy_job.c, copy_answers.c ------------------------------------------------ */
@@ -383,7 +387,8 @@ void copy_data_cancel(struct copy_job *);
 
 /* ---- copy_tree.c --------------------------------------------------------------- */
 
-/* Returns a link's target on the heap.  On failure, returns NULL and sets errno. */
+/* Returns a link's target, which the caller frees.  On failure, returns NULL and sets
+ * errno. */
 char *copy_read_target(int at, const char *name);
 /* Copies a directory to @name in @dir, or its contents to @dir if @name is NULL.
  * Reports and counts failures.  Returns 0, or the error that ends the command, such as

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A job's calls.  One is in flight at a time; copy_job_on_op handles its completion. */
+/* The calls of a job to servers.  A job has one call in flight at a time;
+ * copy_job_on_op handles its completion. */
 #include "client/copy.h"
 
 #include <string.h>

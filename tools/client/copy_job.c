@@ -10,7 +10,7 @@
  *
  * A phase without a call (at a local destination) ends at once.  Other phases end in a
  * callback that begins the next phase.  After a failure the job waits for its calls in
- * flight and removes the temporary.
+ * flight and removes the temporary file.
  */
 #define _GNU_SOURCE /* asprintf */
 #include "client/copy_phase.h"
@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_ATTEMPTS 3 /* for a source that changes while it is copied */
+#define MAX_ATTEMPTS 3 /* attempts to copy a source that changes during the copy */
 
 /* ---- Ends ---------------------------------------------------------------- */
 

@@ -12,7 +12,8 @@
 void copy_phase_begin(struct copy_job *, enum copy_phase);
 /* Begins to make the file, when copy_place_judge has judged the existing file. */
 void copy_phase_new(struct copy_job *);
-/* Begins to set the owner, or to copy, when the temporary or existing file is open. */
+/* Begins to set the owner, or to copy, when the temporary or the existing file is
+ * open. */
 void copy_phase_made(struct copy_job *);
 /* Continues after setting the owner, which succeeded if @ok. */
 void copy_phase_owned(struct copy_job *, bool ok);
@@ -31,7 +32,7 @@ void copy_job_clean(struct copy_job *);
 void copy_job_end(struct copy_job *);
 /* Reports that the old file still has the backup's name. */
 void copy_job_report_backup(struct copy_job *);
-/* Reports that the temporary, with the path @text, may still exist. */
+/* Reports that the temporary file, with the path @text, may still exist. */
 void copy_job_report_left(struct copy_job *, const char *text);
 bool copy_not_allowed(int status);
 /* Returns true if -f permits replacing a file that cannot be written and the job has

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Judges an existing file at the destination.  As with cp(1), a file that is replaced
- * keeps its mode and owner unless -p is given, a file does not replace a directory, and
- * a file does not replace itself.
+ * Decides what happens to an existing file at the destination.  As with cp(1), a file
+ * that is replaced keeps its mode and owner unless -p is given, a file does not replace
+ * a directory, and a file does not replace itself.
  *
- * Renaming a temporary cannot preserve everything that cp(1) preserves.  An existing
- * file is therefore written in place (j->in_place is set) if it has several links, if
- * its owner cannot be set on a new file, or if its directory is not writable.  Such a
- * file is incomplete until the copy ends.
+ * Renaming a temporary file cannot preserve everything that cp(1) preserves.  An
+ * existing file is therefore written in place (j->in_place is set) if it has several
+ * links, if its owner cannot be set on a new file, or if its directory is not writable.
+ * Such a file is incomplete until the copy ends.
  */
 #define _GNU_SOURCE /* asprintf */
 #include "client/copy.h"

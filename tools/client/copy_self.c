@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds out whether a directory of the source is the one being filled.  For two handles
- * from one export, comparing attributes is enough.  Otherwise it is not: in another
- * export the same directory has another fsid, a local directory has no comparable fsid,
- * and hosts have several names.  Only the file numbers can be compared.  If they are
- * equal, a file with a random name is made in one directory and looked up in the other.
+ * Finds out whether a source directory is also the destination directory that is being
+ * filled.  For two handles from one export, comparing attributes is enough.  Otherwise
+ * it is not: in another export the same directory has another fsid, a local directory
+ * has no comparable fsid, and hosts have several names.  Only the file numbers can be
+ * compared.  If they are equal, a file with a random name is made in one directory and
+ * looked up in the other.
  */
 #include "client/copy.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a URL to a mounted export: connect, AUTH_SYS, MNT, security flavor, FSINFO. */
+/* Mounts the export in a URL: connects, makes the AUTH_SYS credential, calls MNT,
+ * chooses a security flavor, and calls FSINFO. */
 #include "client/mount.h"
 #include "client/tcp.h"
 

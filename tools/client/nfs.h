@@ -34,7 +34,7 @@ struct nfs_client {
 	uint32_t sec; /* flavor that the user chose; SEC_UNSAID: the server's choice */
 	struct rpcrdma_auth cred;
 	uint8_t cred_body[400];
-	uint64_t timeout_ns; /* limit of time without any answer; 0 = none */
+	uint64_t timeout_ns; /* longest time without an answer; 0 = no limit */
 	uint64_t retry_ns;
 	uint64_t last_answer_ns; /* time of the last answer, or of connecting */
 	struct nfs_fh root;
@@ -45,13 +45,13 @@ struct nfs_client {
 	size_t exports_len;
 	struct {
 		uint16_t given; /* port in the URL; 0: none */
-		bool tcp;       /* MOUNT is on TCP, at @port of @at */
+		bool tcp; /* MOUNT is called over TCP, at address @at, port @port */
 		uint16_t port;
 		struct sockaddr_storage at;
 		bool needs_umnt;      /* UMNT must be sent for @export */
 		uint32_t flavors[16]; /* list from MNT for the export */
 		unsigned n_flavors;
-		char reason[192]; /* of NFS_NO_MOUNT */
+		char reason[192]; /* reason for NFS_NO_MOUNT */
 	} mount;
 };
 
@@ -177,7 +177,7 @@ int nfs_run_each(struct tool_common *, const struct nfs_options *, bool export,
  * no listed export below it. */
 bool nfs_serves(const struct nfs_client *, const struct url *);
 void nfs_close(struct nfs_client *);
-/* Returns a text for @status; static or in a ring of buffers. */
+/* Returns a text for @status, which is static or in one of a ring of static buffers. */
 const char *nfs_status_text(const struct nfs_client *, int status);
 /* Prints "cannot @act @text: REASON", and a hint for some errors.  Prints nothing after
  * 0, a signal or TOOL_REPORTED.  Returns @status. */

@@ -34,7 +34,7 @@ bool url_is_below(const struct url *, const char *export);
  * -ENOMEM. */
 int url_rebase(struct url *, const char *export);
 /* Appends @name to the path in the text of a URL, for messages: @name is not escaped.
- * Returns the result on the heap, or NULL if out of memory. */
+ * Returns the result, which the caller frees, or NULL if out of memory. */
 char *url_join(const char *url, const char *name);
 /* Parses "HOST:PORT" or "[HOST]:PORT", the form of ping's argument.  Sets only host and
  * port. */
