@@ -65,7 +65,7 @@ int listening_begin(struct daemon *s);
 /* Removes the registrations from rpcbind. */
 void listening_unregister(struct daemon *s);
 /* Prints one line for each listener and flushes standard output, because scripts wait
- * for these lines.  Returns 0, TOOL_REPORTED or another negative errno. */
+ * for these lines.  Returns 0, TOOL_REPORTED or a negative errno. */
 int listening_announce(const struct daemon *s);
 
 /* Print a line about a listener on standard output, as a JSON object if @json is true.

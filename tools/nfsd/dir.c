@@ -110,7 +110,7 @@ static void put_entry(struct listing *l, const struct dirent_raw *de)
 	if (l->plus) {
 		plus_bytes = put_entry_plus(l, de->name, plus, sizeof(plus));
 		if (!plus_bytes)
-			plus_bytes = 8; /* two words FALSE: no attributes, no handle */
+			plus_bytes = 8; /* two FALSE words: no attributes, no handle */
 	}
 	bytes = 4 + dir_bytes + plus_bytes;
 	if (bytes > l->max - l->len || dir_bytes > l->dir_max - l->dir_len) {

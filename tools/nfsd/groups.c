@@ -362,7 +362,8 @@ int groups_get(struct groups *g, uint32_t uid, const struct sockaddr_storage *pe
 		if (now >= s->renew && !s->asked)
 			(void)start_lookup(
 			        g, s,
-			        find_asker(g, peer)); /* or the next request does */
+			        find_asker(g, peer)); /* on failure, the next request
+			                               * tries again */
 		e = 0;
 	} else if (s) {
 		w->asker = find_asker(g, peer);

@@ -59,7 +59,8 @@ static void install_signals(struct rpcrdma_engine *engine, bool reloads)
 	if (!reloads && !sigaction(SIGHUP, NULL, &old) && old.sa_handler != SIG_IGN)
 		sigaction(SIGHUP, &stop, NULL); /* sent when the terminal is closed */
 	sigaction(SIGPIPE, &ignore, NULL);
-	sigaction(SIGXFSZ, &ignore, NULL); /* too long writes fail with EFBIG */
+	sigaction(SIGXFSZ, &ignore, NULL); /* writes beyond the size limit fail with
+	                                    * EFBIG */
 }
 
 /* Raises the limit on open descriptors.  Returns the number of objects that may be open

@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 static struct {
-	const char *name; /* subject of the line with the count */
+	const char *name; /* subject of the line that reports the count */
 	enum tool_level level;
 	time_t last;   /* when its last line was printed; seconds */
-	unsigned more; /* lines omitted since */
+	unsigned more; /* lines omitted since that time */
 } kinds[WARN_KINDS] = {
         [WARN_LOST] = {.name = "data that did not reach storage", .level = TOOL_ERROR},
         [WARN_FILES] = {.name = "descriptors that ran out", .level = TOOL_WARNING},
