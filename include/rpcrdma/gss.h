@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * RPCSEC_GSS with Kerberos 5: proves who calls, and protects the data.
+ * RPCSEC_GSS with Kerberos 5: authenticates callers and protects the data.
  *                                                     [RFC 2203, v2 §11.2.2]
  * A client makes a struct rpcrdma_gss for a connection and sets it in call options.
  * The first call sets up a security context on that connection; the library sets up a

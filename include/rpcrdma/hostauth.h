@@ -5,9 +5,9 @@
  * The draft defines a transport property for host authentication and leaves the
  * mechanism open.  This library uses TLS 1.3 [RFC 8446] with a certificate from each
  * peer or a pre-shared key.  Property 6 carries the handshake messages, in as many
- * rounds as needed.  Then each peer sends an exporter value [RFC 8446 §7.5] over all
- * properties that it sent and received, under a label with its role and the version.
- * This detects an attacker in the middle who changes a property or replays a handshake.
+ * rounds as needed.  Then each peer sends a TLS exporter value [RFC 8446 §7.5],
+ * computed from its role and all properties that it sent and received.  This detects
+ * an attacker in the middle who changes a property or replays a handshake.
  *
  * Host authentication proves that the peer has the key of its certificate, or the
  * shared key, and that both peers negotiated the same properties.  It does NOT protect

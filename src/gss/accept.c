@@ -5,8 +5,8 @@
  *
  * Data request: credential well-formed -> handle known -> MIC of the header verified ->
  * context still valid -> sequence number new -> arguments verified or decrypted.  Until
- * the MIC is verified, a Call changes nothing but the order in which contexts were
- * used.                                                         [RFC 2203 §5.3.3]
+ * the MIC is verified, a Call changes only the order in which contexts were last used.
+ * [RFC 2203 §5.3.3]
  *
  * Context creation: one token is received and one token is sent; then the context is
  * either complete or refused.  A refusal is a Reply with SUCCESS that contains

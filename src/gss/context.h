@@ -51,8 +51,8 @@ struct rr_gss {
  * obtained. */
 struct rr_gss_context *rr_gss_context_new(gss_ctx_id_t id);
 void rr_gss_context_put(struct rr_gss *, struct rr_gss_context *);
-/* Returns the context with this handle, and a reference to it.  Returns NULL if the
- * handle is unknown or the context has been idle for too long. */
+/* Returns the context with this handle, with a reference for the caller.  Returns NULL
+ * if the handle is unknown or the context has been idle for too long. */
 struct rr_gss_context *rr_gss_context_find(struct rr_gss *, const void *handle,
                                            size_t len, rr_time now);
 /* Adds the context to the table, which takes its own reference.  If the table is full,

@@ -12,10 +12,10 @@
  * number and a MIC; with krb5i and krb5p, the arguments are protected as well.  The
  * Reply is verified and unwrapped before the user receives it.
  *
- * Failure: a call whose connection was lost is wrapped anew, with its XID and another
- * sequence number.  If the server no longer knows the context, a new context is made
- * and the call is sent again, at most MAX_REFRESHES times.  If no context can be made,
- * the calls that wait for a context end with -EACCES; the next call begins a new
+ * Failure: a call whose connection was lost is wrapped again, with the same XID and a
+ * new sequence number.  If the server no longer knows the context, a new context is
+ * made and the call is sent again, at most MAX_REFRESHES times.  If no context can be
+ * made, the calls that wait for a context end with -EACCES; the next call begins a new
  * set-up.
  *
  * Invariants: each object has at most one thread, which accesses only its job.  The

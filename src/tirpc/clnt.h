@@ -24,7 +24,7 @@
 
 struct rr_rpc_connect; /* a thread that waits for the connection */
 
-/* Statistics of the lengths of the Replies to one procedure, in octets. */
+/* Statistics on the lengths, in octets, of one procedure's Replies. */
 struct rr_rpc_seen {
 	bool any;
 	rpcproc_t proc;
@@ -53,7 +53,7 @@ struct rr_rpc_client {
 	struct timeval timeout;
 	bool timeout_set;
 	uint32_t last_xid;
-	uint32_t chosen_xid; /* for the next call, set by CLSET_XID; 0 = none */
+	uint32_t chosen_xid; /* XID for the next call, set by CLSET_XID; 0 = not set */
 	bool had_one_way;    /* a call with a zero timeout was made */
 	/* Indexed by procedure modulo RR_RPC_SEEN.  The procedure called last replaces
 	 * any other procedure with the same index. */

@@ -14,7 +14,8 @@ enum {
 	SERVER_PINNED_BYTES = 32 << 20,
 	SEGMENT_BYTES = 16 << 20,
 	CHUNK_BYTES = 64 << 10,
-	REPLY_BYTES = (1 << 20) - 4096, /* at most 1 MiB with headers: see pool.h */
+	REPLY_BYTES = (1 << 20) - 4096, /* with headers, fits a size class of
+					   pool.h */
 };
 
 static void fill_conn_defaults(struct rpcrdma_conn_options *o, bool server)

@@ -57,7 +57,7 @@ struct copy_job;
  * the file already has numbered backups, otherwise simple. */
 enum copy_backups { COPY_NO_BACKUP, COPY_SIMPLE, COPY_EXISTING, COPY_NUMBERED };
 
-/* A READ and the WRITEs of its data. */
+/* A buffer for the data of one READ and of the WRITEs that follow. */
 struct copy_slot {
 	struct copy_slot *next, *all;
 	struct copy_job *job; /* NULL: free */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Walks a source tree, depth first.  Each level holds an open directory or, in a remote
- * walk, one page of a listing; the page is freed before the walk goes far down.  A job
- * for the next file or link begins when a running job ends.
+ * walk, one page of a listing; below KEEP_PAGES levels, the page is freed before the
+ * walk goes further down.  A job for the next file or link begins when a running job
+ * ends.
  *
  * Symbolic links are copied and not followed, unless copy->follow is set.
  */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One call over TCP: connects, writes a record, reads one, and checks its header. */
+/* One call over TCP: connects, writes the Call, reads the Reply, and checks its header.
+ */
 #include "client/tcp.h"
 
 #include <arpa/inet.h>
