@@ -19,9 +19,9 @@ enum { /* queues of untagged messages */
 struct rr_ddp {
 	bool tagged, last;
 	uint8_t version;
-	uint8_t rdmap;        /* the RDMAP control octet */
-	uint32_t stag;        /* tagged: the buffer; untagged: the STag to invalidate */
-	uint64_t to;          /* tagged: offset in the buffer */
+	uint8_t rdmap; /* the RDMAP control octet */
+	uint32_t stag; /* tagged: STag of the buffer; untagged: STag to invalidate */
+	uint64_t to;   /* tagged: offset in the buffer */
 	uint32_t qn, msn, mo; /* untagged: queue, message number, message offset */
 };
 

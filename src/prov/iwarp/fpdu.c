@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Encodes an FPDU into contiguous memory, with markers if the peer wants them.
+ * Encodes an FPDU into contiguous memory, with markers if the peer asked for markers.
  * Without markers, iw_tx.c sends the pieces by gathered writes instead.
  *
  * A marker precedes each octet whose position in the stream is a multiple of 512.

@@ -4,8 +4,8 @@
  *
  * Normal path, on either side: in state DRAIN, the posted operations and outstanding
  * Read Responses are sent.  Then our sending half is closed (SHUT).  When the peer's
- * close arrives, the remaining posts are flushed (DEAD).  The wait ends after one
- * second without an answer from the peer, or after ten seconds in total.
+ * close arrives, the remaining posts are flushed (DEAD).  If the peer does not answer
+ * for one second, or after ten seconds in total, the endpoint also enters DEAD.
  *
  * Failure: after a protocol error by the peer, further octets from the peer are read
  * and dropped.  A Terminate is sent after the FPDUs already framed, and the connection

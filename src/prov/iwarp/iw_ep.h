@@ -171,7 +171,7 @@ struct rr_iw_ep {
 	struct rr_ring reads; /* struct rr_iw_read: Reads by the caller, in progress */
 	struct rr_ring resps; /* struct rr_iw_resp: Reads by the peer, to be answered */
 	uint32_t sq_framed;   /* number of framed elements, at the head of sq */
-	uint32_t sq_reads;    /* number of framed Reads in sq, also in @reads */
+	uint32_t sq_reads;    /* number of framed Reads, which are in @sq and @reads */
 	uint32_t sge_first;   /* sequence number of the first element in sges */
 	struct rr_stags stags;
 	struct rr_iw_tx tx;

@@ -635,7 +635,7 @@ static void take_buffered(struct rr_iw_ep *ep)
 	}
 }
 
-/* Handles @n octets that were read to the destinations from aim_read(). */
+/* Handles @n octets that were read into the destinations set by aim_read(). */
 static void take_octets(struct rr_iw_ep *ep, const struct iovec *v, unsigned nv,
                         size_t n)
 {

@@ -4,13 +4,13 @@
  *
  * Each direction is a pipe: messages start in order, when the pipe is free, and arrive
  * in order.  An arriving Send uses the oldest Receive at once, and is delivered when
- * its octets and those of all Writes transmitted before it are placed.  A Read is
- * served at the peer in order.  The peer checks access when it begins to send the data,
- * and copies the data when the last octet leaves.
+ * its octets and the octets of all earlier Writes are placed.  The peer serves Reads in
+ * order.  It checks access when it begins to send the data, and copies the data when it
+ * has sent the last octet.
  *
- * Local memory of a Send or Write is copied piece by piece when it is placed, or when
- * the post completes, whichever is first.  The simulator relies on the poster not to
- * change the memory before the completion.
+ * Each piece of a Send's or Write's local memory is copied when the piece is placed or
+ * when the post completes, whichever is first.  The poster must not change the memory
+ * before the completion.
  *
  * Failure: if a message violates the contract, sim_misuse ends the endpoint that
  * receives it.  An event of a flushed op has no effect.
@@ -258,8 +258,8 @@ static void read_piece(struct sim_end *e, struct sim_op *op, uint64_t arg)
 	e->count.bytes_received += len;
 }
 
-/* Returns the region's memory.  If access is not allowed, ends the peer and returns
- * NULL. */
+/* Returns the region's memory.  If access is not allowed, ends the peer's endpoint and
+ * returns NULL. */
 static uint8_t *read_source(struct sim_end *e, struct sim_op *op)
 {
 	struct sim_end *p = sim_peer(e);

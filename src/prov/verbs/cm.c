@@ -6,11 +6,11 @@
  * queue pair, resolves the route, and sends a request.  For a request to a listener,
  * an endpoint with its own event channel is created.  The endpoint answers the request
  * in its first flush or progress, so that its first Receives are posted before the
- * client can send.  The event ESTABLISHED moves either side to READY.
+ * client can send.  Each side enters READY on the event ESTABLISHED.
  *
- * Failure: an unexpected event ends the connection, with a reason.  An event is copied
- * and acknowledged before it is handled, because an id cannot be destroyed until its
- * events are acknowledged.
+ * Failure: an unexpected event ends the connection and sets a reason.  An event is
+ * copied and acknowledged before it is handled, because an id cannot be destroyed until
+ * its events are acknowledged.
  */
 #define _GNU_SOURCE /* eaccess */
 #include <arpa/inet.h>
@@ -239,7 +239,7 @@ static struct rdma_conn_param make_conn_param(const struct rr_vb_ep *ep)
 	        .responder_resources = ep->ird,
 	        .initiator_depth = ep->ord,
 	        .retry_count = RR_VB_RETRY,
-	        /* a Send that finds no Receive is repeated until there is a Receive */
+	        /* a peer's Send is repeated until there is a Receive for it */
 	        .rnr_retry_count = RR_VB_RNR,
 	};
 }

@@ -13,11 +13,11 @@
  * keeps the device open.  With some drivers (siw, rxe), the kernel cannot complete a
  * removal while a process has the device open.  librdmacm closes a removed device only
  * when a new device appears.  sweep_registry() therefore closes removed devices that
- * no endpoint uses.  It replaces their descriptors by others, which librdmacm can still
- * use and close.  It is called when an endpoint releases its device, at each connect
- * and listen, and when the kernel reports a removal (removals.h).  A listener also
- * makes librdmacm open the device.  The functions in kernel_query.h find the device
- * that serves an address without opening the device.
+ * no endpoint uses.  It replaces their descriptors with other descriptors, which
+ * librdmacm can still use and close.  The function is called when an endpoint releases
+ * its device, at each connect and listen, and when the kernel reports a removal
+ * (removals.h).  A listener also makes librdmacm open the device.  The functions in
+ * kernel_query.h find the device that serves an address without opening the device.
  */
 #define _GNU_SOURCE /* dup3 */
 #include <fcntl.h>
@@ -127,9 +127,9 @@ static bool was_removed(const struct rr_vb_dev *d)
 	return d->watched && !is_in_sysfs(d);
 }
 
-/* Replaces the device's descriptors by /dev/null and an eventfd that is never readable.
- * Returns false only if the process has no free descriptor; the next sweep tries
- * again. */
+/* Replaces the device's descriptors with /dev/null and an eventfd that is never
+ * readable. Returns false only if the process has no free descriptor; the next sweep
+ * tries again. */
 static bool detach_descriptors(const struct rr_vb_dev *d)
 {
 	int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -51,7 +51,7 @@ int rr_test_pair_connect(struct rr_test_pair *);
 void rr_test_pair_disconnect(struct rr_test_pair *);
 
 /* Sets the flags of the work request, posts it on the queue pair and waits for the next
- * completion.  Returns 0 and the completion in @ret, -ETIMEDOUT, or the error from
+ * completion, which it stores in @ret.  Returns 0, -ETIMEDOUT, or the error from
  * posting. */
 int rr_test_pair_run(struct rr_test_pair *, struct ibv_qp *, struct ibv_send_wr *,
                      struct ibv_wc *ret);

@@ -38,7 +38,7 @@
 #define RR_VB_RNR      7     /* retries if the peer has no Receive; 7 = no limit [C3] */
 #define RR_VB_SQ       256   /* largest default depth of the send queue */
 #define RR_VB_RQ       1024  /* default depth of the receive queue */
-#define RR_VB_ROTATE   16    /* number of free windows below which none is reused */
+#define RR_VB_ROTATE   16    /* a window is reused only if this many are free */
 #define RR_VB_LOSS_NS  RR_MS(200) /* time to wait for the reason for a flush */
 
 #define RR_VB_STATES(X)                                                                \
@@ -92,7 +92,7 @@ struct rr_vb_op {
 	uint64_t last; /* number of the post's last work request; 0: none */
 	int status;    /* error of a Read that was never issued; otherwise 0 */
 	struct rr_vb_region *region; /* BIND, UNBIND */
-	void *copy; /* copy of a Send's pieces if not in the bounce ring, or NULL */
+	void *copy;                  /* malloc'd copy of a Send's pieces, or NULL */
 };
 
 struct rr_vb_recv {
@@ -151,7 +151,7 @@ struct rr_vb_dev {
 	bool watched;         /* sysfs lists the device until its removal */
 	bool queried;         /* @attr and caps.iwarp are known */
 	bool tested;          /* all of @caps is known; under registry_lock */
-	pthread_mutex_t lock; /* protects @eps and the members that events set */
+	pthread_mutex_t lock; /* protects @eps and, in each endpoint, @async */
 	struct rr_list eps;
 	struct ibv_device_attr attr;
 	struct rr_verbs_caps caps;
@@ -208,7 +208,7 @@ struct rr_vb_ep {
 
 	bool flushed;    /* the device flushed work or refused it */
 	bool unsent;     /* the flushed work includes the send queue */
-	rr_time loss_at; /* time limit of the wait for the flush's reason */
+	rr_time loss_at; /* deadline for learning the reason for a flush */
 	uint8_t priv[RR_PROV_PRIVATE_MAX];
 	size_t priv_len;
 	uint8_t peer_priv[256];

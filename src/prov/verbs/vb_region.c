@@ -89,7 +89,7 @@ static void queue_free_region(struct rr_vb_regions *t, struct rr_vb_region *r)
 	t->free_count++;
 }
 
-/* Takes a free region, or creates one if too few windows are free for reuse. */
+/* Takes a free region.  If there are too few free windows, creates a region. */
 static struct rr_vb_region *take_region(struct rr_vb_ep *ep)
 {
 	struct rr_vb_regions *t = &ep->regions;
