@@ -21,7 +21,7 @@ struct rr_exts {
 	const struct rpcrdma_extension *given[RPCRDMA_MAX_EXTENSIONS];
 	void *data[RPCRDMA_MAX_EXTENSIONS]; /* set by rpcrdma_channel_set */
 	unsigned n;
-	bool up; /* the up handlers were called, and the down handlers were not */
+	bool up; /* up handlers have been called, but not the down handlers */
 };
 
 /* Copies the extensions in @o; @ret is NULL if there are none.  Returns 0, -ENOMEM, or
@@ -29,8 +29,8 @@ struct rr_exts {
 int rr_exts_new(const struct rpcrdma_conn_options *o,
                 struct rr_exts **ret) RR_MUST_CHECK;
 
-/* Passes a connection's event to its extension.  Called while the link is being
- * drained. */
+/* Passes a connection's event to the event's extension.  Called while the link's pump
+ * carries out actions. */
 void rr_exts_event(struct rr_link *, const struct rr_ext_event *);
 void rr_exts_up(struct rr_link *);
 /* Returns true if @code is an error code of one of the link's extensions.  May be
@@ -39,7 +39,7 @@ bool rr_exts_error(const struct rr_link *, uint32_t code);
 /* Returns the link's channel, or NULL if the link has no extensions, was never ready or
  * is lost. */
 struct rpcrdma_channel *rr_link_channel(struct rr_link *);
-/* Calls the down handlers if the up handlers were called. */
+/* Calls the down handlers if the up handlers have been called. */
 void rr_exts_down(struct rr_link *);
 
 #endif

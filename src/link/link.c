@@ -16,8 +16,8 @@ enum { MAX_CREDITS = 2047, TURN_ROUNDS = 64 };
 
 /* -- configuration --------------------------------------------------------- */
 
-/* Chooses the level of reverse-direction support that a client announces: NONE without
- * callbacks. [R3] */
+/* Chooses the level of reverse-direction support that a client announces.  A client
+ * without callbacks announces NONE. [R3] */
 static int choose_reverse(struct rr_link_config *c)
 {
 	_Static_assert((int)RPCRDMA_REVERSE_SIMPLE == RDMA2_RVRSDIR_SIMPLE &&

@@ -118,7 +118,8 @@ void rr_link_abort(struct rr_link *);
  * function returns.  Must not be called while the pump is running. */
 void rr_link_evict(struct rr_link *, int status, const char *why);
 
-/* Return true if the endpoint was ever connected, or the connection was ever ready. */
+/* The next two functions return true if the endpoint has ever been connected, and if
+ * the connection has ever been ready. */
 static inline bool rr_link_was_open(const struct rr_link *l)
 {
 	return rr_pump_past(&l->pump, RR_LINK_EV_CONNECT);

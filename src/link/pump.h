@@ -60,7 +60,7 @@ struct rr_pump_ops {
 	 * function returns. */
 	void (*closed)(struct rr_pump *);
 
-	/* For tests that check each step; NULL in the library. */
+	/* The last two functions are for tests; the library sets them to NULL. */
 	/* Called before an action is carried out, and each time that a kept post is
 	 * retried. */
 	void (*acting)(struct rr_pump *, const struct rr_action *);
@@ -122,8 +122,9 @@ rr_time rr_pump_deadline(const struct rr_pump *, rr_time now);
 /* Begins an orderly disconnect; @status is as for rr_conn_close.  A turn must
  * follow. */
 void rr_pump_close(struct rr_pump *, int status, rr_time now);
-/* Ends the connection with @error, unless it is already lost, and drains.  Call after
- * destroying the endpoint and setting @ep to NULL, but not while the pump runs. */
+/* Ends the connection with @error, unless it is already lost, and carries out all
+ * actions.  Call after destroying the endpoint and setting @ep to NULL, but not while
+ * the pump runs. */
 void rr_pump_cut(struct rr_pump *, int error, rr_time now);
 
 #endif

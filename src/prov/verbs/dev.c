@@ -128,7 +128,7 @@ static bool was_removed(const struct rr_vb_dev *d)
 }
 
 /* Replaces the device's descriptors with /dev/null and an eventfd that is never
- * readable. Returns false only if the process has no free descriptor; the next sweep
+ * readable.  Returns false only if the process has no free descriptor; the next sweep
  * tries again. */
 static bool detach_descriptors(const struct rr_vb_dev *d)
 {
