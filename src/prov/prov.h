@@ -44,9 +44,9 @@
  *     region, an access that the region does not permit, a Send for which there is no
  *     Receive, and a Send longer than its Receive.
  *
- * The status of RR_WC_DISCONNECTED is -EREMOTEIO if the peer misused the connection,
- * -ECONNRESET if the peer vanished, 0 after an orderly disconnect by either side, and
- * -ETIMEDOUT, -EPROTO or another suitable errno in other cases.
+ * The status of RR_WC_DISCONNECTED is 0 after an orderly disconnect by either side,
+ * -EREMOTEIO if the peer misused the connection, or -ECONNRESET if the peer vanished.
+ * In other cases it is -ETIMEDOUT, -EPROTO or another suitable errno.
  *
  * Devices do not report every event, so the verbs provider cannot give all of these
  * guarantees.  The exceptions, which tests/prov/rig.h also lists, are the following;

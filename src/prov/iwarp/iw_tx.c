@@ -12,9 +12,9 @@
  *
  * Failure: after a short write, the remaining pieces are sent by the next call.  After
  * a write error, received octets are handled first, because they may contain the
- * reason.  A Read Response looks up its region again for each segment, and pieces
- * already framed are copied before a region is invalidated (rr_iw_tx_detach), so that
- * no memory is read after its invalidation.
+ * reason.  No memory is read after its invalidation: a Read Response looks up its
+ * region again for each segment, and rr_iw_tx_detach copies the pieces already framed
+ * before a region is invalidated.
  *
  * Invariants: pieces head..tail are unsent, in order; the stage is reused only when
  * all pieces have been sent; framed - sent is the sum of the pieces' lengths.

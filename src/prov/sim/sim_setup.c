@@ -8,7 +8,8 @@
  * first Send.
  *
  * Failure: the connecting endpoint ends with -ECONNREFUSED if there is no listener or
- * the option refuse is set, and with -ETIMEDOUT if the request is not accepted in time.
+ * the option refuse is set.  It ends with -ETIMEDOUT if the request is not accepted in
+ * time.
  * The accepting endpoint ends with -ECONNRESET if the connecting endpoint was destroyed
  * in the meantime.
  */

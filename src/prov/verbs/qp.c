@@ -36,8 +36,9 @@ static int make_cq(struct rr_vb_ep *ep)
 	return ep->cq ? 0 : rr_vb_error(-1);
 }
 
-/* Creates the queue pair.  A device may refuse a combination of values even if each is
- * within its limits, so the inline octets and then the number of pieces are reduced. */
+/* Creates the queue pair.  A device may refuse a combination of values even if each
+ * value is within its limits.  In that case, reduces the inline octets, and then the
+ * number of pieces. */
 static int make_qp(struct rr_vb_ep *ep)
 {
 	struct ibv_qp_init_attr a = {

@@ -3,8 +3,8 @@
  * Watches for the removal of RDMA devices.
  *
  * The connection manager reports a removal to each connection.  However, librdmacm
- * keeps a device open after the last connection has ended, and the kernel cannot remove
- * an rxe or siw device while a process has the device open (dev.c).  A process that has
+ * keeps a device open after the last connection has ended.  The kernel cannot remove an
+ * rxe or siw device while a process has the device open (dev.c).  A process that has
  * used a device therefore watches for removals.  The kernel sends uevents about device
  * files to any process that asks for them, even without privileges.
  */

@@ -3,8 +3,8 @@
  * Issues posts as work requests.
  *
  * Normal path: a post waits in ep->wait until flush.  Then each post is added to a
- * chain as one work request (or several, for a Write with many pieces), and the chain
- * is posted to the device in one call.  Posts that exceed the device's queue wait for
+ * chain as one work request, or as several for a Write with many pieces.  The chain is
+ * posted to the device in one call.  Posts that exceed the device's queue wait for
  * completions.  The last request of a chain is signaled.  All Reads are signaled, too,
  * because their data sinks may have to be deregistered.  A completion also covers the
  * unsignaled requests before it (wc.c).  On iWARP devices all requests are signaled:
