@@ -42,7 +42,7 @@ static inline uint64_t rr_rotate_u64(uint64_t x, unsigned n)
  * The allocator that a connection (src/conn) gets from its owner.  @get returns memory
  * that is aligned to 64 octets and usable for Sends and Receives, or NULL.  @put frees
  * memory from @get and is passed the same size.  Both functions run in the thread that
- * called the connection. rr_conn_free frees all memory that the connection still owns.
+ * called the connection.  rr_conn_free frees all memory that the connection still owns.
  */
 struct rr_mem {
 	void *(*get)(void *ctx, size_t bytes);

@@ -123,9 +123,9 @@ bool rr_credit_grant_due(const struct rr_credit *c)
 
 bool rr_credit_may_call(const struct rr_credit *c, bool owing)
 {
-	/* Each end may keep one credit reserved, and may owe credits below the grant
+	/* Each peer may keep one credit reserved, and may owe credits below the grant
 	 * threshold.  A credit is reserved only if there are more credits than these.
-	 * Otherwise neither end might be able to send a message or a grant. */
+	 * Otherwise neither peer might be able to send a message or a grant. */
 	bool kept = owing && c->cap > 2 * grant_threshold(c) - 1;
 
 	return c->avail > (kept ? 1u : 0u);

@@ -41,7 +41,7 @@ void rr_ext_received(struct rr_conn *, struct rr_msg *);
 /* Processes an RDMA2_ERROR about @xid, and records header types that the peer does not
  * support.  Returns false if @xid is not the XID of an extension message. [E7] */
 bool rr_ext_answered(struct rr_conn *, uint32_t xid, uint32_t code);
-/* Reports the property with index @i to the user; copies @data. */
+/* Reports the property with index @i, and a copy of @data, to the user. */
 void rr_ext_report(struct rr_conn *, unsigned i, enum rr_ext_what, const void *data,
                    size_t len);
 /* Reports the default value of each property that the peer has not sent.  Called at the

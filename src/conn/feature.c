@@ -47,13 +47,14 @@ void rr_feature_defaults(struct rr_feature_config *g)
 	default_u32(&g->tbsn_max, 65536);
 }
 
-/* Returns the table of feature @f, or NULL if @mask lacks the feature. */
+/* Returns the table of feature @f, or NULL if the feature is not in @mask. */
 static const struct rr_feature_ops *pick_feature(unsigned mask, unsigned f)
 {
 	return mask >> f & 1 ? feature_table[f] : NULL;
 }
 
-/* Runs a statement for each feature @f in @mask that has the function @fn. */
+/* Runs the statement that follows for each feature @f in @mask whose table has function
+ * @fn. */
 #define FOR_EACH_FEATURE(mask, f, fn)                                                  \
 	for (unsigned i_ = 0; (mask) >> i_ && i_ < RR_FEATURES; i_++)                  \
 		for (const struct rr_feature_ops *f = pick_feature(mask, i_);          \

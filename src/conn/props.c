@@ -2,7 +2,7 @@
 /*
  * The exchange of transport properties.                   [v2 §5, §6.3.4, V1]
  *
- * Each end's first message is RDMA2_CONNPROP.  The client sends it when the connection
+ * Each peer's first message is RDMA2_CONNPROP.  The client sends it when the connection
  * opens, and the server sends it after it has received the client's.  Our first message
  * carries the numeric properties, and the extension properties that fit.  The other
  * properties follow in further sets (TPMORE).  A property that is too long for any
@@ -10,7 +10,7 @@
  * come last.  Between these messages only errors and grants may be sent, so a few
  * credits are enough.  We accept all these forms from the peer.
  *
- * Values are collected until both ends have sent their final message.  The values then
+ * Values are collected until both peers have sent their final message.  The values then
  * take effect at once, and RPC traffic begins [P18].
  *
  * A message with one bad value is refused entirely, but still counts towards the end of

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RDMA Reads: of a Call's Read chunks, or of a Reply's. */
+/* RDMA Reads of the Read chunks in a Call or a Reply. */
 #ifndef RR_CONN_READ_OP_H
 #define RR_CONN_READ_OP_H
 
@@ -7,8 +7,8 @@
 
 struct rr_read_op {
 	struct rr_op op;
-	/* Called when the Read has completed or failed, but not after a loss of the
-	 * connection. */
+	/* Called when the Read has completed or failed, but not if the connection is
+	 * lost. */
 	void (*completed)(struct rr_conn *, void *owner, int status);
 	void *owner;
 	struct rr_sge sge;
@@ -16,8 +16,8 @@ struct rr_read_op {
 	uint64_t offset;
 };
 
-/* Queues an RDMA Read of the segment into memory at @to.  Returns false if there is no
- * memory. */
+/* Queues an RDMA Read of a segment into the memory at @to.  Returns false if there is
+ * no memory for the operation. */
 bool rr_read_queue(struct rr_conn *, uint32_t xid, const struct rr_segment *, void *to,
                    void (*completed)(struct rr_conn *, void *owner, int status),
                    void *owner);

@@ -74,8 +74,8 @@ int rr_mr_withdraw(struct rr_conn *c, struct rr_mr *m)
 void rr_mr_invalidated(struct rr_conn *c, struct rr_mr *m, int status)
 {
 	/* -EINVAL means that the region no longer exists, because the peer invalidated
-	 * it first.  After any other failure, only closing the connection ends the
-	 * peer's access and the call. [v2 §7.4] */
+	 * it first.  After any other failure the peer may still have access, and only
+	 * closing the connection can end the access and the call. [v2 §7.4] */
 	if (status && status != -EINVAL) {
 		rr_conn_fail(c, status);
 		return;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A region: memory that the peer may access.  A region is VALID only from its
- * registration until its invalidation has completed, the peer has invalidated it, or
- * the connection is lost.
+ * A region: memory that the peer may access.  A region is VALID from its registration
+ * until its invalidation begins, the peer has invalidated it, or the connection is
+ * lost.
  */
 #ifndef RR_CONN_REGION_H
 #define RR_CONN_REGION_H
@@ -10,17 +10,17 @@
 #include "conn/action.h"
 #include "conn/states.h"
 
-/* The purpose of a region: Position Zero chunk, Read chunk, Write chunk or Reply chunk
- * of a Call; or the Read chunk of a Reply. */
+/* The kind of chunk that a region belongs to: Position Zero chunk, Read chunk, Write
+ * chunk or Reply chunk of a Call, or Read chunk of a Reply. */
 enum rr_mr_use { RR_USE_CALL, RR_USE_READ, RR_USE_WRITE, RR_USE_REPLY, RR_USE_EXPOSED };
 
 struct rr_mr;
 
-/* What the owner of a region does when the provider has answered. */
+/* Functions with which the owner of a region handles the provider's answers. */
 struct rr_mr_owner {
-	/* The registration has succeeded, or failed with @status. */
+	/* Called when the registration has succeeded (@status 0) or failed. */
 	void (*registered)(struct rr_conn *, struct rr_mr *, int status);
-	/* The peer can no longer access the region, after a local invalidation. */
+	/* Called when a local invalidation has ended the peer's access. */
 	void (*invalidated)(struct rr_conn *, struct rr_mr *);
 };
 
@@ -28,7 +28,7 @@ struct rr_mr {
 	struct rr_op op; /* the REGISTER action, later the INVALIDATE action */
 	const struct rr_mr_owner *ops;
 	void *owner;
-	uint32_t xid; /* of the call or request, for traces */
+	uint32_t xid; /* XID of the call or request, for traces */
 	enum rr_mr_phase phase;
 	enum rr_mr_use use;
 	unsigned index;    /* RR_USE_WRITE: index of the destination */
@@ -42,18 +42,19 @@ struct rr_mr {
 /* Initialises a region of @len octets at @base. */
 void rr_mr_init(struct rr_mr *, const struct rr_mr_owner *, void *owner, uint32_t xid,
                 enum rr_mr_use, const void *base, size_t len);
-/* Returns the access that the peer gets, for RR_ACT_REGISTER. */
+/* Returns the access rights of the peer, for RR_ACT_REGISTER. */
 unsigned rr_mr_access(const struct rr_mr *);
-/* Queues the registration; ops->registered follows, unless the region is withdrawn
- * first. */
+/* Queues the registration.  ops->registered is called later, unless the region is
+ * withdrawn first. */
 void rr_mr_register(struct rr_conn *, struct rr_mr *);
-/* Ends the peer's access, if the region is accessible or being registered.  Returns the
- * change in the number of answers that the provider owes: -1 if the registration was
- * not drawn yet and is cancelled, 1 if ops->invalidated follows, otherwise 0.  While the
- * connection is closing, its end invalidates the region. */
+/* Ends the peer's access if the region is accessible, or cancels its registration if
+ * possible.  Returns the change in the number of answers that the provider owes: -1 if
+ * the registration was cancelled before it was polled; 1 if the region is being
+ * invalidated; otherwise 0.  If the connection is already closing, nothing is queued,
+ * because closing the connection invalidates the region. */
 int rr_mr_withdraw(struct rr_conn *, struct rr_mr *);
-/* Records that the peer has invalidated the region.  Returns false if the region was not
- * accessible. */
+/* Records that the peer has invalidated the region.  Returns false if the region was
+ * not accessible. */
 bool rr_mr_take_remote(struct rr_conn *, struct rr_mr *);
 /* Handles the provider's answer to RR_ACT_REGISTER. */
 void rr_mr_registered(struct rr_conn *, struct rr_mr *, int status, uint32_t handle,

@@ -46,7 +46,7 @@ static bool takes_item(const struct rr_request_state *q, unsigned chunk,
 }
 
 /* Assigns items to Write chunks, and adds everything else to the stream.  Returns false
- * if error @e must be sent instead of the reply. */
+ * if the caller must send error @e instead of the reply. */
 static bool place_items(struct rr_request_state *q, const struct rr_piece *pieces,
                         unsigned n, struct reply_plan *p, struct rr_error *e)
 {
@@ -89,8 +89,8 @@ static bool may_continue_reply(const struct rr_conn *c)
 	return c->cfg.role == RR_CONN_SERVER || c->cfg.rvrsdir >= RDMA2_RVRSDIR_CONT;
 }
 
-/* Chooses how to send the stream.  Returns false if the stream cannot be sent, so that
- * error @e must be sent instead. [K9] */
+/* Chooses how to send the stream.  Returns false if the stream cannot be sent, and the
+ * caller must send error @e instead. [K9] */
 static bool choose_reply_format(const struct rr_conn *c, struct rr_request_state *q,
                                 struct reply_plan *p, struct rr_error *e)
 {

@@ -52,14 +52,14 @@ struct rr_call_state {
 
 /* -- call_plan.c ----------------------------------------------------------- */
 
-/* Plans the format and the chunks of a call.  Returns 0, or the reason as -errno if the
- * call cannot be sent. */
+/* Plans the format and the chunks of a call.  Returns 0, or -errno if the call cannot
+ * be sent. */
 int rr_call_plan(struct rr_conn *, struct rr_call_state *) RR_MUST_CHECK;
 
 /* -- call_chunks.c --------------------------------------------------------- */
 
 /* Plans a call whose turn has come, and begins to register its memory.  Returns 0, or
- * the reason as -errno if the call cannot be sent. */
+ * -errno if the call cannot be sent. */
 int rr_call_chunks_prepare(struct rr_conn *, struct rr_call_state *) RR_MUST_CHECK;
 /* Builds the chunk lists, after every region has been registered, and moves the call to
  * PREPARED. */

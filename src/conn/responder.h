@@ -98,7 +98,7 @@ void rr_request_lost(struct rr_conn *, int status);
 
 /* -- call_checks.c --------------------------------------------------------- */
 
-/* Checks the chunks requested in a Call's header.  Returns false if the Call must be
+/* Checks the chunk lists in a Call's header.  Returns false if the Call must be
  * answered with error @ret. [check: positions to limits] */
 bool rr_request_check(const struct rr_conn *, const struct rr_msg *,
                       struct rr_error *ret) RR_MUST_CHECK;

@@ -27,7 +27,7 @@ static size_t count_copied(const struct rr_stream *stream, size_t len)
 	unsigned refs = 0;
 
 	if (len <= RR_COPY_MAX)
-		return len; /* no run in so few octets is gathered */
+		return len; /* a run this short is never gathered */
 	s = *stream;
 	while (len) {
 		struct rr_slice run = rr_stream_next_run(&s, len);

@@ -28,8 +28,7 @@ struct rr_xmit {
  * Returns NULL if there is no memory. */
 struct rr_xmit *rr_xmit_new(struct rr_conn *, size_t bytes);
 void rr_xmit_free(struct rr_conn *, struct rr_xmit *);
-/* Makes the octets that @w has written to @buf, from its start, the message's
- * header. */
+/* Sets the message's header to the octets that @w has written at the start of @buf. */
 void rr_xmit_header(struct rr_xmit *, const struct rr_writer *w);
 /* Builds an RDMA2_MSG or RDMA2_NOMSG: prefix, @lists (NULL = empty lists), and the next
  * @len octets of @stream (may be NULL if @len is 0).  Returns NULL if there is no
