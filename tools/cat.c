@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rpcrdma cat: writes files from an NFS server to standard output, one after the other,
- * with several READs in flight.  After a failure, reports it and continues with the
- * next file.
+ * rpcrdma cat: writes files from an NFS server to standard output, one by one, with
+ * several READs in flight.  After a failure, reports it and continues with the next
+ * file.
  */
 #include "client/nfs.h"
 #include "client/json.h"

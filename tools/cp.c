@@ -3,8 +3,8 @@
  * rpcrdma cp: decides which files are copied to which names.  client/copy*.c copies the
  * files; client/cp_dst.c opens the destination.
  *
- * Sources and the destination are URLs, local paths or "-"; a source or the destination
- * must be a URL. cp makes one connection for each export.
+ * Sources and the destination are URLs, local paths or "-"; at least one of them must
+ * be a URL.  cp makes one connection for each export.
  */
 #include "client/cp_dst.h"
 #include "client/json.h"

@@ -58,7 +58,7 @@ static int refuse_number(const struct tool_option *o, const char *arg)
 	return -EINVAL;
 }
 
-/* Stores a number in the row's width if it is within the row's range. */
+/* If a number is within the row's range, stores it with the row's width. */
 static int store_number(const struct tool_option *o, void *to, const char *arg)
 {
 	uint64_t v;

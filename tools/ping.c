@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rpcrdma ping: makes NULL calls, one after the other, as ping(8) sends requests.  The
- * time to connect is not measured.
+ * rpcrdma ping: makes NULL calls, one at a time, as ping(8) sends requests.  The time
+ * to connect is not measured.
  */
 #include "client/connecting.h"
 #include "client/json.h"

@@ -181,12 +181,12 @@ void tool_log_levels(void);
 /* Returns true if standard error is the journal.  [systemd.exec(5)] */
 bool tool_log_is_journal(void);
 /* Returns @name, quoted for a shell if it has a character that is special to a shell or
- * not printable.  The result is in a ring of four buffers.  Every name in a message
- * must pass through this function. */
+ * not printable.  The result is in one of four buffers, which are used in turn.  Every
+ * name in a message must pass through this function. */
 const char *tool_quote(const char *name);
 /* Returns @name always in quotes, as coreutils print it after "cannot create". */
 const char *tool_quote_always(const char *name);
-/* Prints "rpcrdma cp: cannot @act '@name': @reason", the form of coreutils. */
+/* Prints "rpcrdma cp: cannot @act '@name': @reason", in the form that coreutils use. */
 void tool_cannot(const char *act, const char *name, const char *reason);
 /* Returns the length in octets of the UTF-8 character at @s, or 0 if it is malformed.
  */
@@ -207,18 +207,18 @@ int tool_output_failed(const char *name);
 int tool_finish(int code);
 /* Prints how to get help.  Returns TOOL_USAGE. */
 int tool_usage(void);
-/* Parses "4 MiB", "1.5G" or "65536".  Returns 0 or -EINVAL. */
+/* Parses a size such as "4 MiB", "1.5G" or "65536".  Returns 0 or -EINVAL. */
 int tool_parse_size(const char *s, uint64_t *ret);
 /* Parses a whole number from @low to @high, decimal or hexadecimal after 0x.  Returns 0
  * or -EINVAL. */
 int tool_parse_number(const char *s, uint64_t low, uint64_t high, uint64_t *ret);
-/* Parses "0.5" or "60".  Returns 0 or -EINVAL. */
+/* Parses a number of seconds such as "0.5" or "60".  Returns 0 or -EINVAL. */
 int tool_parse_seconds(const char *s, uint64_t *ret_ns);
 uint64_t tool_now_ns(void); /* monotonic */
-/* Returns a size such as "1.2 GiB", in one of a ring of static buffers. */
+/* Returns a size such as "1.2 GiB", in a static buffer that later calls reuse. */
 const char *tool_human(uint64_t bytes);
-/* Returns a size rounded up as in `ls -h`, such as "1.2K", in one of a ring of static
- * buffers. */
+/* Returns a size rounded up as in `ls -h`, such as "1.2K", in a static buffer that
+ * later calls reuse. */
 const char *tool_human_short(uint64_t bytes);
 /* Creates or truncates a file for writing.  Follows a symbolic link only if the user or
  * root owns it.  Returns NULL and sets errno on failure. */

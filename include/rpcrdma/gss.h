@@ -75,8 +75,8 @@ RPCRDMA_API void rpcrdma_gss_get_info(const struct rpcrdma_gss *,
 
 struct rpcrdma_service_gss_options {
 	size_t size;
-	/* The service whose key is used, "nfs@HOST", copied; NULL = any key in the
-	 * keytab. */
+	/* Name of the service whose key is used, such as "nfs@HOST"; copied.  NULL =
+	 * any key in the keytab. */
 	const char *principal;
 	/* Maximum number of contexts; 0 = 8192.  When the maximum is reached, a new
 	 * context replaces the context that has been idle longest.  If that context was

@@ -179,7 +179,8 @@ RPCRDMA_API void rpcrdma_timer_cancel(struct rpcrdma_timer *);
 /* The log is for people: one line of text for each event of a connection or a call. */
 enum rpcrdma_log_level {
 	RPCRDMA_LOG_NONE = 0,
-	RPCRDMA_LOG_ERROR = 1, /* a connection, call or security context was given up */
+	RPCRDMA_LOG_ERROR = 1, /* a connection, call or security context was
+				  abandoned */
 	/* A connection was lost, refused, or closed in favour of another; or a peer
 	 * broke the protocol. */
 	RPCRDMA_LOG_WARNING = 2,
@@ -239,7 +240,8 @@ struct rpcrdma_conn_options {
 	/* Maximum number of requests that a connection serves at once; default 256.
 	 * Further requests wait, and credits are withheld. */
 	uint32_t max_requests;
-	uint32_t max_message_bytes; /* Call or Reply without items; default 4 MiB */
+	uint32_t max_message_bytes; /* longest Call or Reply, not counting items;
+				       default 4 MiB */
 	uint32_t max_chunk_bytes;   /* longest Read chunk; default 8 MiB */
 	/* Maximum memory for this peer's messages and requests; default 32 MiB.
 	 * rpcrdma_budget_set sets the limit for all peers together. */

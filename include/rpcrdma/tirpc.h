@@ -104,8 +104,8 @@ struct rpcrdma_tirpc_options {
 	 * NULL: the text is written to stderr. */
 	void (*notice)(const char *text, void *arg);
 	void *notice_arg;
-	/* Server: the service whose key is used to accept RPCSEC_GSS contexts,
-	 * "nfs@HOST"; copied.  NULL: any key in the keytab. */
+	/* Server: name of the service whose key is used to accept RPCSEC_GSS contexts,
+	 * such as "nfs@HOST"; copied.  NULL: any key in the keytab. */
 	const char *gss_principal;
 	/* Client: a Call longer than this, not counting items, moves by RDMA as a
 	 * whole.  If the procedure has no binding, a Reply that is expected to be
@@ -143,9 +143,9 @@ struct rpcrdma_tirpc_options {
  * (EINVAL).
  *
  * Threads: several threads may use a CLIENT at the same time.  Their calls are
- * outstanding together; with RPCSEC_GSS, they are made one after the other.
- * clnt_geterr returns the error of the call that ended last, in any thread.  No other
- * thread may use the CLIENT during clnt_destroy.
+ * outstanding together; with RPCSEC_GSS, they are made one at a time.  clnt_geterr
+ * returns the error of the call that ended last, in any thread.  No other thread may
+ * use the CLIENT during clnt_destroy.
  *
  * clnt_call     returns RPC_TIMEDOUT after its timeout, or the CLSET_TIMEOUT value.
  *               With a zero timeout it sends and returns immediately: RPC_SUCCESS if
@@ -250,11 +250,11 @@ RPCRDMA_API const char *svc_rdma_identity(const SVCXPRT *);
  * functions.  Items move by RDMA under krb5, but not under krb5i and krb5p, even with a
  * binding [v2 §11.2.2.3].
  *
- * Clients: calls with the same AUTH are made one after the other, even from several
- * threads.  A call that is outstanding when its connection is lost is never sent again.
- * If the server has lost the context, for instance in a restart, calls end with
- * RPC_AUTHERROR and re_why RPCSEC_GSS_CREDPROBLEM or _CTXPROBLEM.  libtirpc does not
- * make a new context: call auth_destroy and create the AUTH again.
+ * Clients: calls with the same AUTH are made one at a time, even from several threads.
+ * A call that is outstanding when its connection is lost is never sent again.  If the
+ * server has lost the context, for instance in a restart, calls end with RPC_AUTHERROR
+ * and re_why RPCSEC_GSS_CREDPROBLEM or _CTXPROBLEM.  libtirpc does not make a new
+ * context: call auth_destroy and create the AUTH again.
  *
  * Servers: an SVCXPRT keeps up to 8192 contexts, at most 2048 for one address, for any
  * number of clients and connections.  A context ends when it has been idle for a day or

@@ -10,8 +10,8 @@ enum { MAX_QUEUED = 256, REASON_BYTES = 256 };
 struct rr_acceptor {
 	struct rr_gss *table;
 	pthread_mutex_t lock;      /* guards the following members */
-	pthread_cond_t more, less; /* signalled when the queue has grown; when a job has
-				      ended */
+	pthread_cond_t more, less; /* more: signalled when the queue has grown; less:
+				      when a job has ended */
 	struct rr_list queue;
 	unsigned queued;
 	struct rr_acceptor_job *current;

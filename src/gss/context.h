@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Internals of contexts.h: a context, the table, and calls to GSS-API. */
+/* Definitions private to the files that implement contexts.h: a context, the table, and
+ * calls to GSS-API. */
 #ifndef RR_GSS_CONTEXT_H
 #define RR_GSS_CONTEXT_H
 

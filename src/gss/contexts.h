@@ -69,7 +69,7 @@ struct rr_gss; /* the table */
 struct rr_gss_context;
 
 struct rr_gss_options {
-	const char *principal;    /* such as "nfs@HOST"; NULL = any key in the keytab */
+	const char *principal;    /* the service, such as "nfs@HOST"; NULL = any key */
 	unsigned max_contexts;    /* 0 = 8192 */
 	unsigned max_per_address; /* 0 = a quarter of max_contexts */
 	uint64_t idle_ns;   /* idle time after which a context expires; 0 = 24 h */
@@ -97,7 +97,7 @@ struct rr_gss_identity {
 	gss_OID mech;
 	gss_name_t name;
 	/* The user on this system (auth_to_local, passwd, group), looked up once. */
-	bool mapped; /* false: no such user, uid and gid are RR_GSS_NOBODY */
+	bool mapped; /* false: no such user; @uid and @gid are RR_GSS_NOBODY */
 	uint32_t uid, gid;
 	unsigned n_groups;
 	uint32_t *groups; /* from malloc */

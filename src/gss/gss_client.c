@@ -68,7 +68,7 @@ static bool window_has_room(const struct rr_gss_client_context *x)
 	               x->window;
 }
 
-/* Drops the context for new calls.  The next call begins a new set-up. */
+/* Stops using the context for new calls, so that the next call begins a new set-up. */
 static void forget_client_context(struct rpcrdma_gss *g)
 {
 	put_client_context(g->context);

@@ -33,7 +33,7 @@
 
 /* An established context. */
 struct rr_gss_client_context {
-	unsigned refs; /* references, from the object and from each attempt */
+	unsigned refs; /* number of references: one from the object and each attempt */
 	gss_ctx_id_t id;
 	uint32_t handle_len, window, next_seq;
 	uint8_t handle[RR_GSS_HANDLE_MAX];
@@ -47,7 +47,8 @@ struct rr_gss_setup; /* gss_setup.c */
 
 struct rpcrdma_gss {
 	struct rr_auth_context auth;
-	unsigned refs; /* references, from the user, from each call and from a set-up */
+	unsigned refs; /* number of references: one from the user, each call, and a
+			  set-up */
 	uint32_t service, program, version;
 	uint64_t timeout_ns;
 	enum rr_gss_state state;
@@ -65,8 +66,8 @@ int rr_gss_client_new(struct rr_auth_host *host, const struct rpcrdma_gss_option
 
 /* -- between gss_client.c and gss_setup.c ---------------------------------- */
 
-/* Begins the set-up of a context.  The set-up ends by calling rr_gss_ready or
- * rr_gss_failed, later.  Returns 0 or -ENOMEM. */
+/* Begins the set-up of a context.  When the set-up ends, it calls rr_gss_ready or
+ * rr_gss_failed, but not before this function has returned.  Returns 0 or -ENOMEM. */
 int rr_gss_setup_begin(struct rpcrdma_gss *) RR_MUST_CHECK;
 /* Ends a set-up, if there is one.  A thread that is still waiting for the KDC ends
  * later, without any effect. */

@@ -122,7 +122,8 @@ bool_t rr_rpc_client_control(CLIENT *clnt, u_int request, void *info)
 	struct rr_rpc_client *c = rr_rpc_client_of(clnt);
 	bool_t ok;
 
-	/* Accepted without effect: a CLIENT over RDMA has no socket to close. */
+	/* These requests succeed without effect, since a CLIENT over RDMA has no socket
+	 * to close. */
 	if (request == CLSET_FD_CLOSE || request == CLSET_FD_NCLOSE)
 		return TRUE;
 	if (!info || !rr_rpc_engine_runs(c->engine))

@@ -70,8 +70,8 @@ static void after_fork_child(void)
 	shared.items_placed = shared.item_bytes_placed = 0;
 	shared.items_copied = shared.item_bytes_copied = 0;
 	shared.bytes_referred = shared.bytes_copied = 0;
-	/* Otherwise a server could mistake the child's Call for a retransmission by the
-	 * parent. */
+	/* Change the XID; otherwise a server could mistake the child's Call for a
+	 * retransmission by the parent. */
 	shared.next_xid += 0x5bd1e995u ^ (uint32_t)rr_engine_clock();
 	rr_rpc_registry_forget();
 	pthread_mutex_unlock(&shared.lock);

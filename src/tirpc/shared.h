@@ -50,7 +50,7 @@ void rr_rpc_wait_fini(struct rr_rpc_wait *);
  * the engine's thread. */
 void rr_rpc_wait_wake(struct rr_rpc_wait *);
 /* Sleeps until rr_rpc_wait_wake is called; then returns true.  Returns false if
- * @deadline, a time by rr_engine_clock, passes first.  A cancellation point. */
+ * @deadline, a time of rr_engine_clock, passes first.  A cancellation point. */
 bool rr_rpc_wait_until(struct rr_rpc_wait *, rr_time deadline);
 
 /* Calls @fn in the engine's thread and waits until it has returned.  Not a cancellation

@@ -17,7 +17,7 @@
 #include <rpc/svc_auth_gss.h>
 #include <rpc/svc_mt.h>
 
-/* The private structure, with the names that libtirpc uses. */
+/* libtirpc's private structure, with the names that libtirpc uses. */
 struct svc_rpc_gss_data {
 	bool_t established, locked;
 	gss_ctx_id_t ctx;

@@ -14,7 +14,8 @@
 #include "base/list.h"
 
 struct rr_rpc_registry {
-	struct rr_list link; /* in the process's list of registries with programs */
+	struct rr_list link; /* link in the process's list of registries that have
+				programs */
 	struct rr_list programs;
 	const struct sockaddr *addr; /* lent by the SVCXPRT */
 };

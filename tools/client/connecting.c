@@ -204,7 +204,7 @@ const char *link_status_text(const struct link *k, int status)
 	}
 }
 
-/* In version 1 no property announces the peer's segment limits. */
+/* Returns the peer's segment limits as text.  In version 1 these limits are unknown. */
 static const char *format_segments(const struct rpcrdma_conn_info *i, char *ret,
                                    size_t size)
 {

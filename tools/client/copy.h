@@ -126,7 +126,7 @@ struct copy_source {
 	struct nfs_client *client; /* NULL: local */
 	struct nfs_fh fh;
 	int fd;      /* owned by the job; -1 for a link */
-	bool stream; /* can be read only once, to end of file */
+	bool stream; /* can be read only once, until end of file */
 	struct copy_meta meta;
 	char *target; /* target of a local link; owned by the job */
 	const char *label;
@@ -180,10 +180,10 @@ struct copy_job {
 	bool no_setid;                /* the server refuses set-id bits */
 
 	uint32_t io_bytes;
-	uint64_t at, size;        /* offset at which the next slot begins; size of the
-				     file */
-	uint64_t committed, high; /* end offsets of the stable data and of the written
-				     data */
+	uint64_t at, size;        /* at: offset at which the next slot begins; size:
+				     size of the file */
+	uint64_t committed, high; /* committed: end of the stable data; high: end of the
+				     written data */
 	bool size_known, sparse, pumping, posted, waiting;
 	unsigned busy; /* slots with a call in flight or being filled from a stream */
 	struct copy_slot *held; /* a stream's slots, written but not committed */

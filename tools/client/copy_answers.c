@@ -258,7 +258,8 @@ void copy_job_on_op(struct nfs_op *op, void *arg)
 
 	if (j->phase == COPY_TRUNCATING && op->status <= 0)
 		j->truncated =
-		        j->in_place; /* a failed call may have been executed, too */
+		        j->in_place; /* after a negative status, the call may have been
+					executed */
 	if (j->phase == COPY_BACKING && !op->status)
 		j->backed = true;
 	if (op->status && !forgive_status(j))

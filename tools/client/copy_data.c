@@ -27,7 +27,7 @@
 
 #define BLOCK       4096u
 #define GAP         (16 * BLOCK) /* a run of zeros of this length ends a WRITE */
-#define TURNS       64           /* a job fills this many slots, then others run */
+#define TURNS       64           /* slots that a job fills before other jobs run */
 #define MAX_REWINDS 1000
 
 static void write_filled_slot(struct copy_slot *s);

@@ -328,7 +328,7 @@ void copy_phase_owned(struct copy_job *j, bool ok)
 		                                             : COPY_COPYING);
 }
 
-/* Continues the job after a local step, which has completed. */
+/* Continues the job after a local step has completed. */
 static void finish_local_step(struct copy_job *j, enum copy_phase phase, int r)
 {
 	if (phase == COPY_CREATING && copy_not_allowed(r) && copy_place_kept(j) &&

@@ -25,8 +25,8 @@ void copy_phase_replace(struct copy_job *);
 /* Begins to replace the existing file, which cannot be written, with a new file (-f).
  */
 void copy_phase_forced(struct copy_job *);
-/* Removes the files that the job has made, then ends the job.  All its calls must have
- * ended. */
+/* Removes the files that the job has made, then ends the job.  All the job's calls must
+ * have ended. */
 void copy_job_clean(struct copy_job *);
 /* Reports the job's result and frees the job. */
 void copy_job_end(struct copy_job *);
@@ -36,7 +36,7 @@ void copy_job_report_backup(struct copy_job *);
 void copy_job_report_left(struct copy_job *, const char *text);
 bool copy_not_allowed(int status);
 /* Returns true if -f permits replacing a file that cannot be written and the job has
- * not yet tried to. */
+ * not tried to do so yet. */
 bool copy_job_forces(const struct copy_job *);
 
 #endif

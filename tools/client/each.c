@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions shared by the tools that take URLs: they check all URLs first, and then
- * open them one after the other. */
+ * open them one by one. */
 #include "client/nfs.h"
 
 #include <errno.h>

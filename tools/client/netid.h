@@ -20,7 +20,7 @@ struct netid_request {
 /* Reads a list of netids from an option.  Returns 0, or prints a message and returns
  * -EINVAL. */
 int netid_take(void *to, const char *arg);
-/* Tries one netid after the other, and sets the port in @u.  Returns 0 for RDMA; 1 for
+/* Tries one netid after another, and sets the port in @u.  Returns 0 for RDMA; 1 for
  * TCP, with a CLIENT in @ret that the caller destroys; or prints a message and returns
  * a negative value. */
 int netid_open(const struct netid_request *, struct url *u, CLIENT **ret);

@@ -177,7 +177,8 @@ int nfs_run_each(struct tool_common *, const struct nfs_options *, bool export,
  * no listed export below it. */
 bool nfs_serves(const struct nfs_client *, const struct url *);
 void nfs_close(struct nfs_client *);
-/* Returns a text for @status, which is static or in one of a ring of static buffers. */
+/* Returns a text for @status, in constant memory or in a buffer that later calls
+ * reuse. */
 const char *nfs_status_text(const struct nfs_client *, int status);
 /* Prints "cannot @act @text: REASON", and a hint for some errors.  Prints nothing after
  * 0, a signal or TOOL_REPORTED.  Returns @status. */

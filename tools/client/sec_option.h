@@ -16,7 +16,7 @@ enum {
 /* Returns the flavor, or SEC_UNSAID if there is no such name. */
 uint32_t sec_from_name(const char *name, size_t len);
 /* Returns the name, such as "krb5i", or the number of an unknown flavor.  The text is
- * in one of a ring of static buffers. */
+ * in a static buffer that later calls reuse. */
 const char *sec_name(uint32_t flavor);
 /* Returns the service of a Kerberos flavor, or 0 for other flavors. */
 enum rpcrdma_gss_service sec_service(uint32_t flavor);

@@ -3,9 +3,9 @@
  * Writes a file to a descriptor in sequence, with a ring of READs in flight.
  *
  * READs fill slots at the tail of the ring; slots are written at the head.  A short
- * READ is continued in the same slot.  READs overlap up to the known size.  Beyond it
- * one READ at a time searches for the end, so that a file that grows meanwhile is read
- * completely.
+ * READ is continued in the same slot.  READs overlap up to the known size.  Beyond the
+ * known size, one READ at a time searches for the end, so that a file that grows
+ * meanwhile is read completely.
  *
  * Data are written to a pipe or terminal only when poll(2) reports it writable, in
  * pieces that do not block, because the engine has to run while a pager waits for the

@@ -162,7 +162,7 @@ static size_t put_tcp_auth(uint32_t *w, const struct rpcrdma_auth *a)
 	return 2 + words;
 }
 
-/* Writes the record of the Call.  Returns its length, or -EMSGSIZE. */
+/* Encodes the Call as a record.  Returns the record's length, or -EMSGSIZE. */
 static int put_call(const struct tcp_call *t, uint32_t xid, uint32_t *w)
 {
 	size_t n = 7;
