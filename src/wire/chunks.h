@@ -20,4 +20,28 @@ void rr_chunks_put(struct rr_writer *w, const struct rr_lists *l);
 /* Returns the number of octets that rr_chunks_put will append. */
 size_t rr_chunks_size(const struct rr_lists *l);
 
+/* -- parts, for headers with other lists ----------------------------------- */
+
+enum { RR_CHUNKS_SEGMENT = 16 }; /* octets in a segment */
+
+struct rr_segment rr_chunks_load_segment(const uint8_t *p);
+void rr_chunks_store_segment(uint8_t *p, const struct rr_segment *s);
+/* Decodes the "is present" word of XDR optional-data, which must be 0 or 1. [K24] */
+bool rr_chunks_get_present(struct rr_cursor *c);
+
+/* Each appends an empty chunk, in wire order, and returns it.  If the arrays are full,
+ * it counts the chunk, sets @l->over and returns NULL. */
+struct rr_chunk *rr_chunks_append_read(struct rr_lists *l, uint32_t position);
+struct rr_chunk *rr_chunks_append_write(struct rr_lists *l);
+/* Starts the Reply chunk, which is always stored. */
+struct rr_chunk *rr_chunks_start_reply(struct rr_lists *l);
+
+/* Decodes a counted array of segments, and appends them to the last chunk @k.  If @k is
+ * NULL, only counts the segments.  Returns their number. */
+uint32_t rr_chunks_get_segments(struct rr_cursor *c, struct rr_lists *l,
+                                struct rr_chunk *k);
+/* Encodes the segments of @k as a counted array. */
+void rr_chunks_put_segments(struct rr_writer *w, const struct rr_lists *l,
+                            const struct rr_chunk *k);
+
 #endif

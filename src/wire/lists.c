@@ -18,7 +18,7 @@
 #include "wire/chunks.h"
 
 enum {
-	SEGMENT_BYTES = 16,
+	SEGMENT_BYTES = RR_CHUNKS_SEGMENT,
 	READ_BYTES = 4 + SEGMENT_BYTES, /* position, segment */
 	ENTRY_BYTES = 4,                /* the "is present" word before a list entry */
 	COUNT_BYTES = 4,                /* the count word of a Write or Reply chunk */
@@ -26,7 +26,7 @@ enum {
 	EMPTY_BYTES = 12,               /* three empty lists */
 };
 
-static struct rr_segment load_segment(const uint8_t *p)
+struct rr_segment rr_chunks_load_segment(const uint8_t *p)
 {
 	return (struct rr_segment){
 	        .handle = rr_load_u32(p),
@@ -35,7 +35,7 @@ static struct rr_segment load_segment(const uint8_t *p)
 	};
 }
 
-static void store_segment(uint8_t *p, const struct rr_segment *s)
+void rr_chunks_store_segment(uint8_t *p, const struct rr_segment *s)
 {
 	rr_store_u32(p, s->handle);
 	rr_store_u32(p + 4, s->length);
@@ -71,18 +71,26 @@ static void append_read(struct rr_lists *l, uint32_t last, uint32_t position,
 	if (first || position != last) {
 		if (!first && position < last)
 			l->reads_descend = true;
-		l->total_reads++;
-		if (!segs_full(l))
-			l->reads[l->n_reads++] = (struct rr_chunk){
-			        .first = l->n_segs,
-			        .position = position,
-			};
+		(void)rr_chunks_append_read(l, position); /* appended, unless full */
 	}
 	append_segment(l, &l->reads[l->n_reads - 1], s);
 }
 
-/* Begins a Write chunk.  Returns NULL, and sets @over, if the array is full. */
-static struct rr_chunk *append_write(struct rr_lists *l)
+struct rr_chunk *rr_chunks_append_read(struct rr_lists *l, uint32_t position)
+{
+	struct rr_chunk *k;
+
+	l->total_reads++;
+	if (segs_full(l)) {
+		l->over = true;
+		return NULL;
+	}
+	k = &l->reads[l->n_reads++];
+	*k = (struct rr_chunk){.first = l->n_segs, .position = position};
+	return k;
+}
+
+struct rr_chunk *rr_chunks_append_write(struct rr_lists *l)
 {
 	struct rr_chunk *k;
 
@@ -96,7 +104,7 @@ static struct rr_chunk *append_write(struct rr_lists *l)
 	return k;
 }
 
-static struct rr_chunk *start_reply_chunk(struct rr_lists *l)
+struct rr_chunk *rr_chunks_start_reply(struct rr_lists *l)
 {
 	l->has_reply = true;
 	l->reply = (struct rr_chunk){.first = l->n_segs};
@@ -105,8 +113,7 @@ static struct rr_chunk *start_reply_chunk(struct rr_lists *l)
 
 /* -- decoding -------------------------------------------------------------- */
 
-/* Decodes the "is present" word of XDR optional-data, which must be 0 or 1. [K24] */
-static bool get_present(struct rr_cursor *c)
+bool rr_chunks_get_present(struct rr_cursor *c)
 {
 	uint32_t word = rr_get_u32(c);
 
@@ -119,7 +126,7 @@ static void get_reads(struct rr_cursor *c, struct rr_lists *l)
 {
 	uint32_t last = 0;
 
-	while (get_present(c)) {
+	while (rr_chunks_get_present(c)) {
 		const uint8_t *p = rr_get_bytes(c, READ_BYTES);
 		struct rr_segment s;
 		uint32_t position;
@@ -127,39 +134,41 @@ static void get_reads(struct rr_cursor *c, struct rr_lists *l)
 		if (!p)
 			return;
 		position = rr_load_u32(p);
-		s = load_segment(p + 4);
+		s = rr_chunks_load_segment(p + 4);
 		append_read(l, last, position, &s);
 		last = position;
 	}
 }
 
-/* Decodes the segments of a Write or Reply chunk into @k.  If @k is NULL, only counts
- * the segments. */
-static void get_chunk(struct rr_cursor *c, struct rr_lists *l, struct rr_chunk *k)
+uint32_t rr_chunks_get_segments(struct rr_cursor *c, struct rr_lists *l,
+                                struct rr_chunk *k)
 {
 	uint32_t count = rr_get_u32(c);
 	const uint8_t *p;
 
 	if (count > rr_cursor_left(c) / SEGMENT_BYTES) {
 		c->bad = true;
-		return;
+		return 0;
 	}
 	p = rr_get_bytes(c, (size_t)count * SEGMENT_BYTES);
 	if (!k) {
 		l->total_segs += count;
-		return;
+		return count;
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		struct rr_segment s = load_segment(p + (size_t)i * SEGMENT_BYTES);
+		struct rr_segment s =
+		        rr_chunks_load_segment(p + (size_t)i * SEGMENT_BYTES);
 
 		append_segment(l, k, &s);
 	}
+	return count;
 }
 
 static void get_writes(struct rr_cursor *c, struct rr_lists *l)
 {
-	while (get_present(c))
-		get_chunk(c, l, append_write(l));
+	while (rr_chunks_get_present(c))
+		(void)rr_chunks_get_segments(
+		        c, l, rr_chunks_append_write(l)); /* may be empty */
 }
 
 void rr_chunks_copy(struct rr_lists *to, const struct rr_lists *from)
@@ -175,8 +184,9 @@ void rr_chunks_get(struct rr_cursor *c, struct rr_lists *l)
 {
 	get_reads(c, l);
 	get_writes(c, l);
-	if (get_present(c))
-		get_chunk(c, l, start_reply_chunk(l));
+	if (rr_chunks_get_present(c))
+		(void)rr_chunks_get_segments(
+		        c, l, rr_chunks_start_reply(l)); /* may be empty */
 }
 
 int rr_wire_get_lists(struct rr_cursor *c, struct rr_lists *ret)
@@ -206,7 +216,20 @@ static void put_read_chunk(struct rr_writer *w, const struct rr_lists *l,
 			return;
 		rr_store_u32(p, 1);
 		rr_store_u32(p + 4, k->position);
-		store_segment(p + 8, &l->seg[k->first + i]);
+		rr_chunks_store_segment(p + 8, &l->seg[k->first + i]);
+	}
+}
+
+void rr_chunks_put_segments(struct rr_writer *w, const struct rr_lists *l,
+                            const struct rr_chunk *k)
+{
+	rr_put_u32(w, k->count);
+	for (uint16_t i = 0; i < k->count; i++) {
+		uint8_t *p = rr_put_space(w, SEGMENT_BYTES);
+
+		if (!p)
+			return;
+		rr_chunks_store_segment(p, &l->seg[k->first + i]);
 	}
 }
 
@@ -215,14 +238,7 @@ static void put_chunk(struct rr_writer *w, const struct rr_lists *l,
                       const struct rr_chunk *k)
 {
 	rr_put_u32(w, 1);
-	rr_put_u32(w, k->count);
-	for (uint16_t i = 0; i < k->count; i++) {
-		uint8_t *p = rr_put_space(w, SEGMENT_BYTES);
-
-		if (!p)
-			return;
-		store_segment(p, &l->seg[k->first + i]);
-	}
+	rr_chunks_put_segments(w, l, k);
 }
 
 void rr_chunks_put(struct rr_writer *w, const struct rr_lists *l)
@@ -294,14 +310,14 @@ int rr_lists_begin_write(struct rr_lists *l)
 	RR_ASSERT(!l->has_reply);
 	if (l->n_writes == RR_WIRE_MAX_WRITES)
 		return -ENOSPC;
-	(void)append_write(l); /* appended as writes[n_writes - 1] */
+	(void)rr_chunks_append_write(l); /* appended as writes[n_writes - 1] */
 	return 0;
 }
 
 int rr_lists_begin_reply(struct rr_lists *l)
 {
 	RR_ASSERT(!l->has_reply);
-	(void)start_reply_chunk(l); /* started in @l->reply */
+	(void)rr_chunks_start_reply(l); /* started in @l->reply */
 	return 0;
 }
 
