@@ -4,11 +4,11 @@
  * functions made from the tables of options, and a fixed one that uses them:
  *
  *   _rpcrdma_names COMMAND            prints the names of a subcommand's options;
- *                                     without COMMAND, those of the subcommands
- *   _rpcrdma_argument COMMAND OPTION  prints what completes the argument of an option
+ *                                     without COMMAND, prints the subcommands' names
+ *   _rpcrdma_argument COMMAND OPTION  prints how to complete the argument of an option
  *                                     such as "--sec" or "--sec=": "file", "directory",
- *                                     or "words" and the words; nothing for an option
- *                                     without an argument
+ *                                     or "words" followed by the words to offer.
+ *                                     Prints nothing for an option without argument.
  */
 #include "tool.h"
 

@@ -43,7 +43,7 @@ static struct server *get_server(struct cp *c, struct url *u)
 		free(s);
 		return NULL;
 	}
-	/* nfs_open has asked the server where the export's name ends, so look again. */
+	/* nfs_open has found out where the export's name ends, so search again. */
 	same = find_server(c, u);
 	if (same) {
 		nfs_close(&s->client);

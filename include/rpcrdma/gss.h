@@ -45,7 +45,8 @@ struct rpcrdma_gss_options {
 	enum rpcrdma_gss_service service; /* 0 = krb5 */
 	uint32_t program, version;        /* the program whose NULL procedure is called
 					     to set up contexts */
-	uint64_t timeout_ns;              /* for set-up, including the KDC; 0 = 30 s */
+	uint64_t timeout_ns;              /* time limit for a set-up, including the KDC;
+					     0 = 30 s */
 };
 
 /* Creates an object for calls on @conn, which may be closed before the object is freed.
@@ -67,7 +68,8 @@ struct rpcrdma_gss_info {
 	uint32_t major, minor; /* GSS-API status, from this host or from the server */
 	char reason[256];      /* as text */
 };
-/* Fills in the state of the context, for instance why calls ended with -EACCES. */
+/* Fills in the state of the context, including the reason why calls ended with
+ * -EACCES. */
 RPCRDMA_API void rpcrdma_gss_get_info(const struct rpcrdma_gss *,
                                       struct rpcrdma_gss_info *ret, size_t size);
 
@@ -98,8 +100,8 @@ struct rpcrdma_service_gss_options {
 /*
  * Makes the library authenticate and unwrap RPCSEC_GSS Calls before handlers receive
  * them; by default, handlers receive such Calls unchanged.  A handler must itself
- * refuse a flavor that its procedure does not allow, by RPCRDMA_AUTH_ERROR with
- * AUTH_TOOWEAK (5).  Must be called before the first listen.  Reads the keytab.
+ * refuse a flavor that its procedure does not allow, by answering RPCRDMA_AUTH_ERROR
+ * with AUTH_TOOWEAK (5).  Must be called before the first listen.  Reads the keytab.
  * Returns -ENOKEY if the keytab lacks the principal's key, or -EEXIST if this function
  * was called before.
  */
@@ -114,7 +116,7 @@ RPCRDMA_API int rpcrdma_service_set_gss(struct rpcrdma_service *,
  * octets of the reply, which the caller frees.  Serves procedure 0 of the service's
  * programs, including RPCSEC_GSS control messages; answers PROC_UNAVAIL for other
  * procedures.  @peer is the address from accept(2), or NULL.  Any thread; reads the
- * keytab.  The caller closes the connection after -EBADMSG (not a Call), -EACCES,
+ * keytab.  The caller must close the connection after -EBADMSG (not a Call), -EACCES,
  * -EKEYREJECTED (no answer is allowed) and -ENOMEM.
  */
 RPCRDMA_API int rpcrdma_service_answer_tcp(struct rpcrdma_service *,

@@ -37,7 +37,7 @@ struct rpcrdma_hostauth_options {
 			       name, without wildcards */
 	const char *key_file;  /* the private key, not encrypted; NULL = in cert_file */
 	/* The trusted certificate authorities.  NULL = the system's list, for clients
-	 * only.  Those authorities certify anybody, so rpcrdma_listen and
+	 * only.  The system's authorities certify anybody, so rpcrdma_listen and
 	 * svc_rdma_create fail with -ENOKEY for a server that has a certificate but no
 	 * ca_file. */
 	const char *ca_file;

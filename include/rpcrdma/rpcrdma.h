@@ -235,7 +235,7 @@ struct rpcrdma_conn_options {
 	uint32_t inline_bytes;  /* Send and Receive size; 1024 or more; default 4096 */
 	uint32_t segment_bytes; /* largest RDMA segment; default 1 MiB */
 	/* Maximum number of segments in a received header; in version 1 also in a sent
-	 * one, since version 1 peers announce no limit.  Default 16. */
+	 * header, since version 1 peers announce no limit.  Default 16. */
 	uint32_t max_segments;
 	/* Maximum number of requests that a connection serves at once; default 256.
 	 * Further requests wait, and credits are withheld. */
@@ -256,8 +256,8 @@ struct rpcrdma_conn_options {
 	/* Server: maximum number of connections from one address to a listener; 0 =
 	 * only the listener's own limit. */
 	uint32_t max_per_address;
-	/* Interval at which an idle connection sends a grant; 0 = never.  In any case,
-	 * TCP detects within two minutes that a host has vanished. */
+	/* Interval at which an idle connection sends a grant; 0 = never.  TCP
+	 * always detects within two minutes that a host has vanished. */
 	uint64_t keepalive_ns;
 	/* Extensions of version 2, see rpcrdma/extension.h.  The array and the
 	 * extensions are lent until the last connection made with these options has
@@ -418,9 +418,10 @@ RPCRDMA_API int rpcrdma_lookup(const char *host, uint32_t program, uint32_t vers
                                uint64_t timeout_ns,
                                char ret_service[RPCRDMA_SERVICE_BYTES]);
 /*
- * Like rpcrdma_lookup, but under exactly @netid: "tcp", "udp6" or any other whose
- * addresses end in a port.  Tries every address of @host, IPv4 and IPv6.  Also returns
- * -EBADMSG if the address under @netid has no port, and -EINVAL if @netid is empty.
+ * Like rpcrdma_lookup, but looks up the program under exactly @netid: "tcp", "udp6" or
+ * any other whose addresses end in a port.  Tries every address of @host, IPv4 and
+ * IPv6.  Also returns -EBADMSG if the address under @netid has no port, and -EINVAL if
+ * @netid is empty.
  */
 RPCRDMA_API int rpcrdma_lookup_netid(const char *host, const char *netid,
                                      uint32_t program, uint32_t version,
@@ -488,7 +489,7 @@ enum rpcrdma_transport_error {
 	RPCRDMA_ERR_CHUNK = 0x40000002,
 };
 
-/* Each returns a static phrase: for a status, and for a transport error. */
+/* These functions return a static phrase for a status or for a transport error. */
 RPCRDMA_API const char *rpcrdma_strstatus(int status);
 RPCRDMA_API const char *rpcrdma_strerror_transport(uint32_t transport_error);
 
@@ -582,12 +583,12 @@ typedef void rpcrdma_handler_fn(struct rpcrdma_request *, void *arg);
 /* How the library treats a repeated Call. */
 enum rpcrdma_once {
 	RPCRDMA_EXECUTE_AGAIN = 0, /* executes it again */
-	/* Not idempotent: a repeated Call is answered with the first one's kept reply.
-	 */
+	/* Not idempotent: a repeated Call is answered with the reply kept from the
+	 * first Call. */
 	RPCRDMA_EXECUTE_ONCE = 1,
 	/* Idempotent, but a late execution would undo later changes.  A repetition that
 	 * arrives while the first Call is being executed gets the first Call's reply;
-	 * the reply is not kept longer.  To recognise a repetition, the library
+	 * the reply is not kept after that.  To recognise a repetition, the library
 	 * compares the first 512 octets of the arguments. */
 	RPCRDMA_EXECUTE_ONE_AT_A_TIME = 2,
 };
@@ -745,7 +746,8 @@ RPCRDMA_API int rpcrdma_unregister_tcp(uint32_t program, uint32_t version,
                                        uint64_t timeout_ns);
 /* Stops accepting connections.  Closes the listener's connections when the requests
  * being served are answered, or after @drain_ns.  Handlers must answer their requests
- * even after @drain_ns; until then the engine is not idle.  @listener is given. */
+ * even after @drain_ns; until all are answered, the engine is not idle.  @listener is
+ * given. */
 RPCRDMA_API void rpcrdma_listener_close(struct rpcrdma_listener *, uint64_t drain_ns);
 
 /* These functions return facts about a request, lent until the request is answered.
@@ -759,7 +761,7 @@ RPCRDMA_API struct rpcrdma_engine *
 rpcrdma_request_engine(const struct rpcrdma_request *);
 /* Returns the arguments, after the RPC header.  The octets that were not reduced are in
  * a few contiguous pieces.  Each item that was placed by RDMA Read is a separate piece,
- * in which item is true.  The functions of rpcrdma/cursor.h read the pieces. */
+ * in which item is true.  Use the functions of rpcrdma/cursor.h to read the pieces. */
 RPCRDMA_API unsigned rpcrdma_request_args(const struct rpcrdma_request *,
                                           const struct rpcrdma_piece **ret);
 /* Returns the size in octets of the client's Write chunk for the i-th eligible result,

@@ -41,8 +41,9 @@ extern "C" {
  * svc_sendreply. */
 struct rpcrdma_tirpc_item {
 	size_t offset;
-	size_t max_bytes; /* maximum length.  For a result a buffer of this size is
-			     allocated; with default limits at most 256 MiB in total */
+	size_t max_bytes; /* maximum length.  The library allocates a buffer of this
+			     size for a result; the default limits allow 256 MiB in
+			     total */
 };
 #define RPCRDMA_TIRPC_ITEM(type, member, max)                                          \
 	{                                                                              \

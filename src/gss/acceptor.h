@@ -47,8 +47,8 @@ int rr_acceptor_submit(struct rr_acceptor *, struct rr_acceptor_job *a,
 enum rr_gss_verdict rr_acceptor_check_here(struct rr_acceptor *,
                                            const struct rr_gss_call *,
                                            struct rr_gss_request *ret);
-/* The function that the acceptor's thread posted to the engine must call this before
- * anything else.  Waits until the thread no longer uses the engine. */
+/* Waits until the acceptor's thread no longer uses the engine.  The function that the
+ * thread posted to the engine must call this before anything else. */
 void rr_acceptor_posted(struct rr_acceptor *);
 /* Removes @a from the queue, so that its post does not run.  Returns false if it is too
  * late: the thread is working on @a or has finished, and the post will run.  Does not

@@ -468,7 +468,7 @@ static void setup_timed_out(struct rr_timer *t)
 {
 	struct rr_gss_setup *s = rr_container_of(t, struct rr_gss_setup, timer);
 
-	if (!s->call) /* the timeout of an outstanding call ends the set-up */
+	if (!s->call) /* if a call is outstanding, its timeout ends the set-up */
 		fail_setup(s, -EACCES, 0, 0, s->gss->principal,
 		           "no answer from the KDC in time");
 }

@@ -9,8 +9,8 @@
  * Reply is the MIC of the sequence number.
  *
  * These functions do no I/O and read no clock.  They allocate memory only for a struct
- * rr_gss_body.  A length from the peer is never trusted beyond the received message,
- * and the peer's data only after its MIC was verified.
+ * rr_gss_body.  Each length from the peer is checked against the received message.  The
+ * peer's data are used only after their MIC was verified.
  */
 #ifndef RR_GSS_MESSAGE_H
 #define RR_GSS_MESSAGE_H

@@ -45,8 +45,8 @@ static void on_clnt_event(struct rpcrdma_conn *conn, int error, bool final, void
 	struct rr_rpc_client *c = arg;
 	uint64_t n = 1;
 
-	/* Makes the descriptor of CLGET_FD readable for users that poll it.  A failure
-	 * is harmless: the descriptor is readable already. */
+	/* Makes the descriptor from CLGET_FD readable for users that poll it.  A
+	 * failure is harmless: the descriptor is readable already. */
 	if (error)
 		(void)!write(c->lost_fd, &n, sizeof(n));
 	else

@@ -7,11 +7,11 @@
  * Normal path for one netid: resolve the host, ask its rpcbind for the port unless the
  * user gave a port, connect to the first address that accepts a connection.
  *
- * Failure: the next netid is tried.  If that succeeds, the user is notified that the
- * preferred transport is not in use.  If all netids fail, rpc_createerr has the error
- * from the first netid.  Each netid gets an equal share of the remaining time.  So if a
- * host drops one transport's packets, there is time left for the others.  Only
- * getaddrinfo() is not subject to this time limit.
+ * Failure: the next netid is tried.  If the next netid succeeds, the user is notified
+ * that the preferred transport is not in use.  If all netids fail, rpc_createerr has
+ * the error from the first netid.  Each netid gets an equal share of the remaining
+ * time.  So if a host drops one transport's packets, there is time left for the others.
+ * Only getaddrinfo() is not subject to this time limit.
  */
 #include <fcntl.h>
 #include <netinet/tcp.h>

@@ -56,8 +56,8 @@ void svc_rdma_unreg(SVCXPRT *x, rpcprog_t prog, rpcvers_t vers)
 static bool_t register_with_tirpc(SVCXPRT *x, u_long prog, u_long vers,
                                   dispatch_fn *dispatch, int protocol)
 {
-	/* libtirpc's function: the next one in search order after the function at the
-	 * end of this file. */
+	/* Find libtirpc's function, which follows the one at the end of this file in
+	 * the search order. */
 	register_fn *tirpc = (register_fn *)dlsym(RTLD_NEXT, "svc_register");
 
 	if (tirpc)

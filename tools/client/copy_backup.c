@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * --backup: chooses the name under which a replaced file is kept, as cp(1) does.
+ * --backup: chooses the name under which a replaced file is kept, as in cp(1).
  *
  * The name is chosen before the job begins, for one file at a time, since a listing of
  * the directory determines the number.  The old file is renamed when the new file is
@@ -181,8 +181,8 @@ static bool is_called(const char *label, const char *name)
 	return is;
 }
 
-/* If the backup would replace the source itself, prints a message and returns -EEXIST.
- */
+/* Returns -EEXIST if the backup would replace the source itself, an error if the look-up
+ * of the backup fails, otherwise 0. */
 static int spares_source(const struct copy_source *src, const struct copy_dir *dir,
                          const char *backup)
 {

@@ -45,7 +45,7 @@ static void free_copy_job(struct copy_job *j)
 	copy_dir_put(dir);
 }
 
-/* Returns the failed action for a message, in cp(1)'s terms: "create", "open" ... */
+/* Returns the failed action for a message, such as "create" or "open", as in cp(1). */
 static const char *describe_act(const struct copy_job *j)
 {
 	switch (j->failed_in) {

@@ -10,7 +10,8 @@
 
 /* Begins @phase, or the clean-up of a job that has failed. */
 void copy_phase_begin(struct copy_job *, enum copy_phase);
-/* Begins to make the file, when copy_place_judge has judged the existing file. */
+/* Begins to make the file, after copy_place_judge has decided about the existing
+ * file. */
 void copy_phase_new(struct copy_job *);
 /* Begins to set the owner, or to copy, when the temporary or the existing file is
  * open. */

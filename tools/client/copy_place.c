@@ -19,8 +19,8 @@
 /*
  * File numbers are comparable within an export.  Across exports, two files with the
  * same number are treated as the same file if their sizes and times are equal, too.
- * Only the seconds are compared, since some servers store only seconds, and missing a
- * match could write a file in place over its own source.
+ * Only the seconds are compared, since some servers store only seconds, and if a match
+ * were missed, a file could be written in place over its own source.
  */
 bool copy_is_same(const struct copy_source *src, const struct copy_meta *b,
                   const struct copy_dir *dir)

@@ -54,7 +54,7 @@ static int take_mount(struct nfs_client *c, const mountres3_ok *ok, struct nfs_f
 	return nfs_fh_take(&fh, ret);
 }
 
-/* If the URL has MOUNT's port, uses MOUNT over TCP at that port. */
+/* If the URL gives MOUNT's port, uses MOUNT over TCP at that port. */
 static int choose_transport(struct nfs_client *c)
 {
 	return c->mount.given && !c->mount.tcp ? mount_tcp_find(c, c->mount.given) : 0;

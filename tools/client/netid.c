@@ -57,7 +57,8 @@ static void take_tcp_port(CLIENT *c, struct url *u)
 	snprintf(u->port, sizeof(u->port), "%u", (unsigned)ntohs(port));
 }
 
-/* TI-RPC's text for a system error is just "Remote system error". */
+/* Prints the reason in rpc_createerr.  For a system error, prints the errno's text,
+ * because TI-RPC's text is just "Remote system error". */
 static void report_create_error(const char *host)
 {
 	int error = rpc_createerr.cf_error.re_errno;

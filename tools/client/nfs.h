@@ -102,12 +102,13 @@ struct nfs_op {
 	size_t rest_len;
 
 	/* private */
-	nfs_done_fn *done; /* called at the end; a caller of nfs_op_run may set it
-			      first */
+	nfs_done_fn *done; /* called when the op ends; a caller of nfs_op_run may set it
+			      beforehand */
 	void *arg;
 	const struct nfs_proc *spec; /* type of the results in res */
 	struct rpcrdma_call *call;
-	struct rpcrdma_timer *timer; /* for the next try, or to detect silence */
+	struct rpcrdma_timer *timer; /* timer for the next attempt, or for detecting
+					silence */
 	bool silent; /* the call was cancelled because the server was silent */
 	struct rpcrdma_dest dest;
 	struct rpcrdma_piece pieces[2];
@@ -248,7 +249,7 @@ int nfs_walk_from(struct nfs_client *, const struct nfs_fh *dir, const fattr3 *a
 struct nfs_entry {
 	char name[NFS_NAME_MAX + 1];
 	uint64_t fileid;
-	int status; /* if not 0, an error; only the name is valid */
+	int status; /* 0, or an error; after an error only the name is valid */
 	struct nfs_fh fh;
 	fattr3 attr;
 };

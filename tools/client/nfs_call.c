@@ -3,9 +3,10 @@
  * One NFS or MOUNT procedure call: encode, call, decode, and, for blocking callers,
  * wait.
  *
- * start_op encodes into the op itself and calls.  on_call_done decodes and calls done.
- * After NFS3ERR_JUKEBOX a timer repeats the call with the same encoded arguments.  If a
- * call cannot even start, a timer ends it, so that done never runs inside start.
+ * start_op encodes the arguments into the op itself and makes the call.  on_call_done
+ * decodes the results and calls done.  After NFS3ERR_JUKEBOX a timer repeats the call
+ * with the same encoded arguments.  If a call cannot even start, a timer ends it, so
+ * that done never runs inside start.
  */
 #include "client/nfs.h"
 

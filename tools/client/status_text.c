@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Texts for NFS call statuses, with hints if there is a remedy; and JSON strings.
+ * Returns texts for NFS call statuses, and prints hints if there is a remedy.  Also
+ * prints JSON strings.
  */
 #include "client/nfs.h"
 #include "client/json.h"

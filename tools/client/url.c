@@ -335,7 +335,7 @@ bool url_is_below(const struct url *u, const char *export)
 	if (len <= n)
 		return len == n && !memcmp(u->export, export, len);
 	if (export[len - 1] == '/')
-		return false; /* @export would have an empty name at its end */
+		return false; /* @export ends with an empty name */
 	return !strncmp(u->export, export, n) && export[n] == '/' &&
 	       !strncmp(u->path, export + n + 1, len - n - 1) &&
 	       (u->path[len - n - 1] == '/' || !u->path[len - n - 1]);
