@@ -159,15 +159,17 @@ bool rr_conn_next(struct rr_conn *c, struct rr_action *ret)
 		rr_request_free(c, c->done_request);
 		c->done_request = NULL;
 	}
-	rr_ext_free(c, c->ext.polled);
-	c->ext.polled = NULL;
+	if (c->ext.polled) {
+		rr_ext_free(c, c->ext.polled);
+		c->ext.polled = NULL;
+	}
 	do {
 		n = rr_list_pop(&c->actions);
 		if (n) {
 			poll_action(c, rr_container_of(n, struct rr_op, link), ret);
 			return true;
 		}
-	} while (rr_request_turn(c) || rr_request_budget(c) || rr_tx_send_next(c));
+	} while (rr_request_next(c) || rr_tx_send_next(c));
 	return poll_closed(c, ret);
 }
 

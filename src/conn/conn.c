@@ -147,16 +147,6 @@ void rr_conn_move(struct rr_conn *c, enum rr_conn_event by, enum rr_conn_state t
 	c->state = to;
 }
 
-bool rr_conn_live(const struct rr_conn *c)
-{
-	return c->state == RR_CONN_PROPS || c->state == RR_CONN_READY;
-}
-
-bool rr_conn_dead(const struct rr_conn *c)
-{
-	return c->state == RR_CONN_LOST || c->state == RR_CONN_CLOSED;
-}
-
 static void queue_disconnect(struct rr_conn *c, int status)
 {
 	c->disconnect_status = status;

@@ -160,9 +160,15 @@ static inline void rr_conn_event(const struct rr_conn *c, enum rr_conn_event eve
  * connection is already closing or lost. */
 void rr_conn_fail(struct rr_conn *, int error);
 /* Returns true if messages can be sent and received. */
-bool rr_conn_live(const struct rr_conn *);
+static inline bool rr_conn_live(const struct rr_conn *c)
+{
+	return c->state == RR_CONN_PROPS || c->state == RR_CONN_READY;
+}
 /* Returns true if the provider's connection is lost. */
-bool rr_conn_dead(const struct rr_conn *);
+static inline bool rr_conn_dead(const struct rr_conn *c)
+{
+	return c->state == RR_CONN_LOST || c->state == RR_CONN_CLOSED;
+}
 /* Returns an unused, nonzero XID for a transport message that carries no RPC message.
  * [V10] */
 uint32_t rr_conn_own_xid(struct rr_conn *);

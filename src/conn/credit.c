@@ -106,14 +106,9 @@ void rr_credit_withhold(struct rr_credit *c, uint32_t budget, uint32_t serving,
 		c->room = taken < budget ? (uint32_t)(budget - taken) : 0;
 }
 
-uint32_t rr_credit_due(const struct rr_credit *c)
-{
-	return RR_MIN(c->owed, c->room);
-}
-
 static uint32_t grant_threshold(const struct rr_credit *c)
 {
-	return RR_MAX(2u, (lower_ceiling(c) + 1) / 2);
+	return RR_MAX((uint32_t)RR_CREDIT_GRANT_MIN, (lower_ceiling(c) + 1) / 2);
 }
 
 bool rr_credit_grant_due(const struct rr_credit *c)

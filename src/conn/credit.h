@@ -24,7 +24,11 @@
 
 #include "base/base.h"
 
-enum { RR_CREDIT_MIN = 2, RR_CREDIT_MAX = 32767 };
+enum {
+	RR_CREDIT_MIN = 2,
+	RR_CREDIT_MAX = 32767,
+	RR_CREDIT_GRANT_MIN = 2, /* credits that must be due for a grant message */
+};
 
 struct rr_credit {
 	uint32_t ceiling;   /* H, the high half of every word we send */
@@ -54,7 +58,10 @@ void rr_credit_apply(struct rr_credit *, uint32_t word);
 void rr_credit_withhold(struct rr_credit *, uint32_t budget, uint32_t serving,
                         bool open);
 /* Returns the number of credits owed and not withheld. */
-uint32_t rr_credit_due(const struct rr_credit *);
+static inline uint32_t rr_credit_due(const struct rr_credit *c)
+{
+	return RR_MIN(c->owed, c->room);
+}
 /* Returns true if enough credits are due to send a grant message at once.  [C3 grant
  * message] */
 bool rr_credit_grant_due(const struct rr_credit *);

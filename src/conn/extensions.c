@@ -228,15 +228,3 @@ int rr_conn_ext_send(struct rr_conn *c, uint32_t htype, uint32_t flags, uint32_t
 		*ret_xid = p.xid;
 	return 0;
 }
-
-bool rr_ext_transmit(struct rr_conn *c)
-{
-	struct rr_list *n = rr_list_pop(&c->tx.exts);
-
-	if (!n)
-		return false;
-	c->tx.n_exts--;
-	c->count.ext_sent++;
-	rr_xmit_send(c, rr_container_of(n, struct rr_xmit, op.link));
-	return true;
-}

@@ -47,9 +47,6 @@ void rr_ext_report(struct rr_conn *, unsigned i, enum rr_ext_what, const void *d
 /* Reports the default value of each property that the peer has not sent.  Called at the
  * end of the exchange. */
 void rr_ext_defaults(struct rr_conn *);
-/* Sends the oldest queued message.  A credit must be available.  Returns false if no
- * message is queued. */
-bool rr_ext_transmit(struct rr_conn *);
 void rr_ext_free(struct rr_conn *, struct rr_ext_node *);
 /* Frees the messages that wait to be sent, after the connection is lost.  A polled
  * event stays lent to the user. */

@@ -32,12 +32,14 @@ static void unqueue_request(struct rr_conn *c, struct rr_request_state *q)
 	c->charged_waiting -= charged_bytes(q);
 }
 
-bool rr_request_budget(struct rr_conn *c)
+/* Gives memory to the first request that waits for it, or refuses this request.
+ * Returns false if it must wait. */
+static bool serve_budget(struct rr_conn *c)
 {
 	struct rr_list *l = rr_list_first(&c->budget_queue);
 	struct rr_request_state *q;
 
-	if (!l || !rr_conn_live(c))
+	if (!l)
 		return false;
 	q = rr_container_of(l, struct rr_request, link)->priv;
 	if (q->phase == RR_REQUEST_ROOM)
@@ -102,15 +104,11 @@ static bool begin_roomed(struct rr_conn *c)
 	return true;
 }
 
-bool rr_request_turn(struct rr_conn *c)
+static bool begin_next_turn(struct rr_conn *c)
 {
 	struct rr_list *l = rr_list_first(&c->turns);
 	struct rr_request_state *q;
 
-	if (!rr_conn_live(c))
-		return false;
-	if (begin_roomed(c))
-		return true;
 	if (!l || !has_turn(c, c->n_serving - c->n_turns))
 		return false;
 	q = rr_container_of(l, struct rr_request, link)->priv;
@@ -118,6 +116,12 @@ bool rr_request_turn(struct rr_conn *c)
 	unqueue_request(c, q);
 	begin_request(c, q);
 	return true;
+}
+
+bool rr_request_next(struct rr_conn *c)
+{
+	return rr_conn_live(c) &&
+	       (begin_roomed(c) || begin_next_turn(c) || serve_budget(c));
 }
 
 void rr_request_begin(struct rr_conn *c, struct rr_request_state *q)

@@ -116,13 +116,10 @@ void rr_request_begin(struct rr_conn *, struct rr_request_state *);
 /* Like rr_request_begin, but for a continued Call for which rr_room has granted
  * memory. */
 void rr_request_begin_roomed(struct rr_conn *, struct rr_request_state *);
-/* Begins serving the next request that waits for its turn.  Returns false if none can
- * begin now. */
-bool rr_request_turn(struct rr_conn *);
-/* Continues the first request in the queue for memory, or refuses that request if no
- * memory can become free.  Returns false if the request must wait longer, or if the
- * queue is empty. */
-bool rr_request_budget(struct rr_conn *);
+/* Begins the next request that waits for its turn.  If none can begin now, continues
+ * with the first request that waits for memory, or refuses it if no memory can become
+ * free.  Returns false if no request waits, or all must wait longer. */
+bool rr_request_next(struct rr_conn *);
 
 /* -- pull.c ---------------------------------------------------------------- */
 

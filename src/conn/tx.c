@@ -256,6 +256,18 @@ static bool send_next_call(struct rr_conn *c)
 	return rr_call_transmit(c, rr_container_of(l, struct rr_call, link)->priv);
 }
 
+static bool send_next_ext(struct rr_conn *c)
+{
+	struct rr_list *l = rr_list_pop(&c->tx.exts);
+
+	if (!l)
+		return false;
+	c->tx.n_exts--;
+	c->count.ext_sent++;
+	rr_xmit_send(c, rr_container_of(l, struct rr_xmit, op.link));
+	return true;
+}
+
 static bool send_rpc(struct rr_conn *c)
 {
 	c->tx.replies_first = !c->tx.replies_first;
@@ -268,8 +280,8 @@ static bool send_turn(struct rr_conn *c)
 {
 	c->tx.ext_first = !c->tx.ext_first;
 	if (c->tx.ext_first)
-		return rr_ext_transmit(c) || send_rpc(c);
-	return send_rpc(c) || rr_ext_transmit(c);
+		return send_next_ext(c) || send_rpc(c);
+	return send_rpc(c) || send_next_ext(c);
 }
 
 void rr_tx_withhold(struct rr_conn *c)
@@ -289,10 +301,13 @@ static bool send_grant(struct rr_conn *c)
 {
 	struct rr_xmit *x;
 
+	/* Withholding can only lower the number of credits that are due. */
+	if (c->credit.owed < RR_CREDIT_GRANT_MIN && !c->tx.grant_now)
+		return false;
 	rr_tx_withhold(c);
 	if (!rr_credit_grant_due(&c->credit) && !c->tx.grant_now) {
-		if (rr_credit_due(&c->credit) >= 2 && c->tx.grant_at == RR_TIME_NEVER &&
-		    c->cfg.grant_ns != RR_TIME_NEVER)
+		if (rr_credit_due(&c->credit) >= RR_CREDIT_GRANT_MIN &&
+		    c->tx.grant_at == RR_TIME_NEVER && c->cfg.grant_ns != RR_TIME_NEVER)
 			c->tx.grant_at = c->now + c->cfg.grant_ns;
 		return false;
 	}
@@ -325,6 +340,8 @@ static bool send_props(struct rr_conn *c)
 
 bool rr_tx_send_next(struct rr_conn *c)
 {
+	bool exchanging = c->version->properties && c->props.out != RR_PROPS_OUT_FINAL;
+
 	if (!rr_conn_live(c) || is_clogged(c))
 		return false;
 	if (first_error_unsettled(c))
@@ -333,18 +350,16 @@ bool rr_tx_send_next(struct rr_conn *c)
 		note_stall(c);
 		return false;
 	}
-	if (c->version->may_call(c))
+	if (c->tx.stalled && c->version->may_call(c))
 		c->tx.stalled = false;
-	if (c->version->properties && rr_props_come_first(c))
+	if (exchanging && rr_props_come_first(c))
 		return send_props(c);
 	if (in_sequence(&c->tx))
 		return send_next_part(c);
 	if (!rr_list_empty(&c->tx.errors))
 		return send_queued_error(c);
-	if (rr_props_pending(c))
-		return send_props(c);
-	if (c->version->properties && c->props.out != RR_PROPS_OUT_FINAL)
-		return send_grant(c);
+	if (exchanging)
+		return rr_props_pending(c) ? send_props(c) : send_grant(c);
 	return rr_features_transmit(c) || send_turn(c) ||
 	       (c->version->grants && send_grant(c));
 }
