@@ -20,31 +20,6 @@ void rr_ep_common_fini(struct rr_ep_common *c)
 	rr_ring_fini(&c->out);
 }
 
-/* ---- posts and completions ---- */
-
-struct rr_wc *rr_ep_complete(struct rr_ep_common *c, enum rr_wc_op op, uint64_t token,
-                             int status)
-{
-	struct rr_wc *wc = rr_ring_push(&c->out);
-
-	*wc = (struct rr_wc){.op = op, .token = token, .status = status};
-	return wc;
-}
-
-int rr_ep_total_len(const struct rr_sge *sge, unsigned n, uint32_t max, uint32_t *ret)
-{
-	uint64_t len = 0;
-
-	if (n > RR_PROV_MAX_SGE)
-		return -EINVAL;
-	for (unsigned i = 0; i < n; i++)
-		len += sge[i].len;
-	if (len > max)
-		return -EMSGSIZE;
-	*ret = (uint32_t)len;
-	return 0;
-}
-
 /* ---- time limits and the end of the connection ---- */
 
 void rr_ep_begin_drain(struct rr_ep_common *c)

@@ -56,12 +56,32 @@ RR_MUST_CHECK static inline int rr_ep_reserve(struct rr_ep_common *c, uint32_t p
 }
 
 /* Adds a completion, for which the post has reserved space.  Returns the completion. */
-struct rr_wc *rr_ep_complete(struct rr_ep_common *c, enum rr_wc_op op, uint64_t token,
-                             int status);
+static inline struct rr_wc *rr_ep_complete(struct rr_ep_common *c, enum rr_wc_op op,
+                                           uint64_t token, int status)
+{
+	struct rr_wc *wc = rr_ring_push(&c->out);
+
+	*wc = (struct rr_wc){.op = op, .token = token, .status = status};
+	return wc;
+}
+
 /* Computes the length of a gather list.  Returns -EINVAL if the list has too many
  * pieces, or -EMSGSIZE if its length exceeds @max octets. */
-RR_MUST_CHECK int rr_ep_total_len(const struct rr_sge *sge, unsigned n, uint32_t max,
-                                  uint32_t *ret);
+RR_MUST_CHECK static inline int rr_ep_total_len(const struct rr_sge *sge, unsigned n,
+                                                uint32_t max, uint32_t *ret)
+{
+	uint64_t len = 0;
+
+	if (n > RR_PROV_MAX_SGE)
+		return -EINVAL;
+	for (unsigned i = 0; i < n; i++)
+		len += sge[i].len;
+	if (len > max)
+		return -EMSGSIZE;
+	*ret = (uint32_t)len;
+	return 0;
+}
+
 /* Counts a successful post. */
 static inline void rr_ep_count_post(struct rr_ep_common *c, enum rr_post_kind kind)
 {
