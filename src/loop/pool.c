@@ -49,8 +49,12 @@ static size_t get_class_size(unsigned c)
 /* Returns the class of @bytes, or RR_POOL_CLASSES if there is none. */
 static unsigned find_class(size_t bytes)
 {
-	unsigned c = 0;
+	unsigned c = RR_POOL_BLOCK_CLASSES;
 
+	if (bytes <= (size_t)1 << RR_POOL_MIN_SHIFT)
+		return 0;
+	if (bytes <= RR_POOL_BLOCK_BYTES) /* each bit more is one class */
+		return 64u - (unsigned)__builtin_clzll(bytes - 1) - RR_POOL_MIN_SHIFT;
 	while (c < RR_POOL_CLASSES && get_class_size(c) < bytes)
 		c++;
 	return c;
