@@ -34,7 +34,8 @@ struct rr_machine {
 	const char *name;
 	const char *const *state; /* names */
 	const char *const *event; /* names */
-	const uint32_t *accepted; /* [state]: one bit per event */
+	const uint32_t *accepted; /* for each state, a bit mask of the accepted
+	                           * events */
 	const struct rr_move *move;
 	unsigned n_states, n_events, n_moves;
 };

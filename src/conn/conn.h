@@ -151,12 +151,12 @@ struct rr_conn_config {
 	uint64_t max_held_bytes;    /* memory for Read chunks, and for reassembled
 	                             * messages that rr_room does not cover */
 	struct rr_room room;
-	bool remote_invalidate; /* the provider supports Send With Invalidate, both
-	                         * sending and receiving */
+	bool remote_invalidate;         /* the provider can send and receive Send With
+	                                 * Invalidate */
 	const struct rr_ext_table *ext; /* lent for the connection's life; NULL = no
 	                                 * extensions */
 	struct rr_feature_config features;
-	struct rr_auth auth;     /* with @step NULL property 6 is ignored */
+	struct rr_auth auth;     /* if @step is NULL, property 6 is ignored */
 	bool auth_required;      /* refuse peers that do not authenticate; requires
 	                          * @auth */
 	unsigned versions;       /* enum rr_conn_versions */
@@ -432,8 +432,8 @@ rr_time rr_conn_deadline(const struct rr_conn *);
 
 /* Queues a Call; the connection need not be READY.  Returns 0; -ENOMEM; the error that
  * ended the connection; or -EINVAL for misuse: the XID is not the payload's first word
- * or is outstanding, or the lengths are not valid XDR.  No CALL_DONE follows an
- * error. */
+ * or belongs to an outstanding call, or the lengths are not valid XDR.  If an error is
+ * returned, no CALL_DONE follows. */
 int rr_conn_call(struct rr_conn *, struct rr_call *, rr_time now) RR_MUST_CHECK;
 /* Cancels a call: its regions are invalidated, then CALL_DONE follows with -ECANCELED.
  * Does nothing if the call has ended.  A late Reply is discarded.  If part of the Call
@@ -442,7 +442,7 @@ int rr_conn_call(struct rr_conn *, struct rr_call *, rr_time now) RR_MUST_CHECK;
 void rr_conn_cancel(struct rr_conn *, struct rr_call *, rr_time now);
 /*
  * Adapts @call, which has ended with RR_CALL_REMOTE_ERROR, for a second attempt that
- * avoids the error. [E6, K11]  Returns true if the user should queue it again with
+ * avoids the error. [E6, K11] Returns true if the user should queue the call again with
  * rr_conn_call, under a new XID, on this or another connection.  If the second attempt
  * turns out to be impossible, the call ends with the same error again.
  *
@@ -506,9 +506,9 @@ void rr_conn_drop(struct rr_conn *, struct rr_request *, rr_time now);
 
 /*
  * Queues a message of an extension's type: a prefix and a copy of the @len octets of
- * @body, where @len is a multiple of four.  The message costs a credit.  If @xid is 0,
- * a new XID is chosen and stored in @ret_xid (may be NULL).  Otherwise, with
- * RDMA2_F_RESPONSE in @flags, @xid is the XID of a message from the peer.
+ * @body, where @len is a multiple of four.  The message costs a credit.  If @flags has
+ * RDMA2_F_RESPONSE, @xid is the XID of the peer's message.  Otherwise @xid is the XID
+ * to use; 0 = choose a new XID.  Stores the XID in @ret_xid (may be NULL).
  *
  * Returns 0; -EAGAIN if the connection is not READY; -EOPNOTSUPP if the peer does not
  * know this type [E7] or the version has no extensions; -EINVAL if the type is not in

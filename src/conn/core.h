@@ -117,7 +117,7 @@ struct rr_conn {
 
 	struct rr_list requests; /* all requests, linked by rr_request_state.all */
 	unsigned n_requests;
-	unsigned n_serving;   /* requests whose reply is not completely sent */
+	unsigned n_serving;   /* requests whose reply has not been sent completely */
 	unsigned n_begun;     /* requests counted in n_serving that have left TURN */
 	struct rr_list turns; /* requests in TURN, linked by rr_request.link */
 	unsigned n_turns;

@@ -37,7 +37,7 @@ bool rr_credit1_stuck(const struct rr_credit1 *k)
 void rr_credit1_answered(struct rr_credit1 *k, bool known)
 {
 	if (!known && !k->abandoned)
-		return; /* the answer matches no Call of ours */
+		return; /* the answer matches none of our Calls */
 	if (!known)
 		k->abandoned--;
 	RR_ASSERT(k->outstanding > 0);

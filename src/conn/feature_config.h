@@ -50,7 +50,7 @@ struct rr_feature_config {
 	uint32_t cont_hard_max;  /* maximum number of messages in a continued reply
 	                          * otherwise; default 1024 */
 	bool reply_chunk_first;  /* use an offered Reply chunk even if the reply fits
-	                            * in one message */
+	                          * in one message */
 	bool no_reply_chunks;    /* offer no Reply chunk while RPRC is usable */
 
 	/* REMINV. */

@@ -64,7 +64,7 @@ int rr_call_chunks_prepare(struct rr_conn *, struct rr_call_state *) RR_MUST_CHE
 /* Builds the chunk lists, after every region has been registered, and moves the call to
  * PREPARED. */
 void rr_call_chunks_build(struct rr_conn *, struct rr_call_state *, enum rr_call_event);
-/* How a call owns its regions. */
+/* Handles the provider's answers for the regions of a call. */
 extern const struct rr_mr_owner rr_call_mr_owner;
 /* Ends the peer's access to every region that is still accessible. */
 void rr_call_chunks_withdraw(struct rr_conn *, struct rr_call_state *);

@@ -17,9 +17,9 @@ struct rr_slab {
 	void *blocks;             /* newest block */
 };
 
-/* Initialises a slab of objects of @size octets.  A block has @block_bytes, at least 64
- * octets and one object.  If @mem rounds sizes up to powers of two, @block_bytes should
- * be a power of two. */
+/* Initialises a slab of objects of @size octets.  Each block has @block_bytes octets,
+ * which must be enough for 64 octets and one object.  If @mem rounds sizes up to powers
+ * of two, @block_bytes should be a power of two. */
 void rr_slab_init(struct rr_slab *, const struct rr_mem *, size_t size,
                   size_t block_bytes);
 /* Returns an object with undefined contents, or NULL if there is no memory. */

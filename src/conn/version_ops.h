@@ -33,7 +33,7 @@ struct rr_version_ops {
 	bool grants;       /* the version has grant messages */
 	bool names_handle; /* the Requester names the handle that may be invalidated */
 	bool returns_reply_chunk; /* every Reply returns the Reply chunk, used or not */
-	bool one_error; /* ERR_CHUNK is the only error for malformed chunks and for
+	bool one_error; /* a single error, ERR_CHUNK, reports both malformed chunks and
 	                 * chunks that are too small */
 
 	/* Handles a message that has passed [check: version]. */

@@ -243,7 +243,7 @@ static void put_chunk(struct rr_writer *w, const struct rr_lists *l,
 
 void rr_chunks_put(struct rr_writer *w, const struct rr_lists *l)
 {
-	/* incomplete lists would differ from those received */
+	/* incomplete lists would differ from the lists received */
 	if (l->over) {
 		w->bad = true;
 		return;
