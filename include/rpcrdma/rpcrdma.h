@@ -528,8 +528,8 @@ struct rpcrdma_call_options {
 				limit while connected, and retry_ns while not
 				connected */
 	bool force_special;  /* use Special Format even if the Call fits inline */
-	bool idempotent; /* executing the call twice does no harm; the library repeats it
-			    with larger chunks if the server asks for them */
+	bool idempotent; /* the call may be executed twice; the library repeats it with
+			    larger chunks if the server asks for them */
 	rpcrdma_done_fn *done; /* called exactly once, never from within rpcrdma_call */
 	void *arg;
 	struct rpcrdma_gss *gss; /* RPCSEC_GSS on this connection, or NULL; if set,
@@ -684,10 +684,11 @@ RPCRDMA_API void *rpcrdma_request_place_token(const struct rpcrdma_request *);
  * XID, program, version, procedure, and a keyed digest of credential and arguments.  It
  * keeps a reply for five minutes after it was last used.  When the memory is full, the
  * library first discards replies to the caller whose replies use the most memory,
- * beginning with that caller's connection that uses the most.  A client that restarts should
- * therefore not begin with the same XIDs, since the server would not execute Calls that
- * look like repeated ones.  This library begins with a random XID.  Returns -EINVAL if
- * the limit is not 0 and less than 64 KiB, or -EBUSY if a Call has been served. */
+ * beginning with that caller's connection whose replies use the most.  A client that
+ * restarts should therefore not begin with the same XIDs, since the server would not
+ * execute Calls that look like repeated ones.  This library begins with a random XID.
+ * Returns -EINVAL if the limit is not 0 and less than 64 KiB, or -EBUSY if a Call has
+ * been served. */
 RPCRDMA_API int rpcrdma_service_set_reply_cache(struct rpcrdma_service *, size_t bytes);
 
 /* Listens at @address: "ADDR[:PORT]", IPv4, [IPv6] or a name; NULL = the wildcard

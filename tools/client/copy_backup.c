@@ -181,8 +181,8 @@ static bool is_called(const char *label, const char *name)
 	return is;
 }
 
-/* Returns -EEXIST if the backup would replace the source itself, an error if the look-up
- * of the backup fails, otherwise 0. */
+/* Returns -EEXIST if the backup would replace the source itself, an error if the
+ * look-up of the backup fails, otherwise 0. */
 static int spares_source(const struct copy_source *src, const struct copy_dir *dir,
                          const char *backup)
 {
