@@ -2,8 +2,8 @@
 /*
  * Functions that the subcommands share, for messages, numbers, the engine and progress.
  *
- * The only global state is the subcommand's name and the form of messages, which are
- * set before the subcommand runs, and whether writing to standard output has failed.
+ * The only global state is the subcommand's name and the form of messages, both set
+ * before the subcommand runs, and a flag for failed writes to standard output.
  */
 #include "tool.h"
 

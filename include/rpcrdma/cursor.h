@@ -85,9 +85,8 @@ RPCRDMA_API const void *rpcrdma_cursor_dest(struct rpcrdma_cursor *,
                                             uint32_t *ret_len);
 /* Returns the number of unread octets, items included; 0 after an error. */
 RPCRDMA_API size_t rpcrdma_cursor_left(const struct rpcrdma_cursor *);
-/* Returns the first error, or 0.  The error is -EBADMSG if a read went past the last
- * octet, an opaque was longer than @max, or an item did not match exactly one
- * opaque. */
+/* Returns the first error, or 0.  Reading past the last octet, an opaque longer than
+ * @max, or an item that does not match exactly one opaque gives -EBADMSG. */
 RPCRDMA_API int rpcrdma_cursor_error(const struct rpcrdma_cursor *);
 /* Returns the first error, or -EBADMSG if unread octets other than roundup are left. */
 RPCRDMA_API int rpcrdma_cursor_end(struct rpcrdma_cursor *);

@@ -6,8 +6,8 @@
  * properties and error codes.  An extension consists of a list of its numbers and the
  * functions that handle them.  The options of a connection or a listener list its
  * extensions.  A peer that does not know an extension still works: it ignores unknown
- * properties and flags, and answers an unknown header type with an error, after which
- * the library no longer sends that type on the connection.
+ * properties and flags, and answers an unknown header type with an error.  The library
+ * then no longer sends that type on the connection.
  *
  * Functions must be called, and handlers are called, in the engine's thread, unless
  * their contract says "any thread".  A connection of version 1 has no extensions.
@@ -97,10 +97,10 @@ struct rpcrdma_extension {
 enum { RPCRDMA_MAX_EXTENSIONS = 8, RPCRDMA_MAX_EXTENSION_NUMBERS = 16 };
 
 /*
- * Checks whether these extensions can be used together.  Returns 0; -EEXIST if a number
- * belongs to the base protocol or is used twice; -E2BIG if they exceed the limits
- * above, or a structure has a member that this library lacks; or -EINVAL.
- * rpcrdma_connect and rpcrdma_listen fail with the same errors.
+ * Checks whether these extensions can be used together.  Returns 0 or -EINVAL.  Returns
+ * -EEXIST if a number belongs to the base protocol or is used twice.  Returns -E2BIG if
+ * the extensions exceed the limits above, or a structure has a member that this library
+ * lacks.  rpcrdma_connect and rpcrdma_listen fail with the same errors.
  */
 RPCRDMA_API int rpcrdma_extensions_check(const struct rpcrdma_extension *const *,
                                          unsigned n);

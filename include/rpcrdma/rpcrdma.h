@@ -225,10 +225,10 @@ struct rpcrdma_conn_options {
 	/* "verbs[:DEVICE,key=value,...]": RDMA devices; "iwarp[:key=value,...]": RDMA
 	 * over TCP in software; NULL or "auto": for each address, verbs if a device
 	 * other than siw serves it, otherwise iwarp (always on loopback).  Connecting
-	 * and listening fail with -EINVAL if the provider, a key or a value is unknown
-	 * (see rpcrdma_provider_check), with -ENOPKG if verbs is selected but rdma-core
-	 * (libibverbs1, librdmacm1) is not installed, and with -ENODEV if verbs is
-	 * selected but the host has no RDMA device. */
+	 * and listening fail with -EINVAL if the provider, a key or a value is unknown;
+	 * see rpcrdma_provider_check.  If verbs is selected, they fail with -ENOPKG
+	 * without rdma-core (libibverbs1, librdmacm1), and with -ENODEV without an RDMA
+	 * device. */
 	const char *provider;
 	unsigned version;       /* 0 = negotiate 2 or 1; 2 or 1 = only that version */
 	uint32_t credits;       /* 2 to 2047; default 32 */
@@ -404,8 +404,8 @@ RPCRDMA_API int rpcrdma_connect(struct rpcrdma_engine *, const char *host,
                                 struct rpcrdma_conn **ret);
 /*
  * Asks the rpcbind of @host (port 111) for the port of a program under netid rdma, or
- * rdma6 for an IPv6 address, and writes the port as text, for use as @service of
- * rpcrdma_connect.  NFS needs no look-up; its port is 20049.                  [v2 §9]
+ * rdma6 for an IPv6 address.  Writes the port as text, for use as @service of
+ * rpcrdma_connect.  NFS needs no look-up; its port is 20049.             [v2 §9]
  * Blocks for up to @timeout_ns (0 = 5 s) after the name is resolved.  Call this
  * function before the engine runs or in another thread, or set the program in the
  * options of rpcrdma_connect instead.  Any thread.
@@ -446,7 +446,7 @@ RPCRDMA_API void rpcrdma_conn_close(struct rpcrdma_conn *);
  *   -EPROTONOSUPPORT  the peer supports no version that this library may use
  *   -EACCES       there is no security context; see rpcrdma_gss_get_info
  * A call that was outstanding in repeated connection losses (see rpcrdma_call) ends
- * with the error of the last loss, which may be -ECONNRESET or another errno.
+ * with the error of the last loss, such as -ECONNRESET.
  */
 enum rpcrdma_status {
 	RPCRDMA_OK = 0,
@@ -574,10 +574,10 @@ RPCRDMA_API int rpcrdma_call_sync(struct rpcrdma_conn *,
 
 /* ---- Server -------------------------------------------------------------- */
 
-/* Serves one request.  The handler must answer it, even if the caller is gone, with
- * exactly one call of rpcrdma_request_reply, rpcrdma_request_error or
- * rpcrdma_request_extension_error (rpcrdma/extension.h), at once or later, in any
- * thread. */
+/* Serves one request.  The handler must answer the request exactly once, even if the
+ * caller has disconnected, with rpcrdma_request_reply, rpcrdma_request_error or
+ * rpcrdma_request_extension_error (rpcrdma/extension.h).  It may answer at once or
+ * later, in any thread. */
 typedef void rpcrdma_handler_fn(struct rpcrdma_request *, void *arg);
 
 /* How the library treats a repeated Call. */
@@ -683,12 +683,12 @@ RPCRDMA_API void *rpcrdma_request_place_token(const struct rpcrdma_request *);
  * The library recognises a repeated Call by the caller's address without its port, the
  * XID, program, version, procedure, and a keyed digest of credential and arguments.  It
  * keeps a reply for five minutes after it was last used.  When the memory is full, the
- * library first discards replies to the caller whose replies use the most memory,
- * beginning with that caller's connection whose replies use the most.  A client that
- * restarts should therefore not begin with the same XIDs, since the server would not
- * execute Calls that look like repeated ones.  This library begins with a random XID.
- * Returns -EINVAL if the limit is not 0 and less than 64 KiB, or -EBUSY if a Call has
- * been served. */
+ * library discards replies to the caller whose replies use the most memory.  It begins
+ * with that caller's connection whose replies use the most.  A client that restarts
+ * should not begin with the same XIDs, since the server would not execute
+ * Calls that look like repeated ones.  This library begins with a random XID.  Returns
+ * -EINVAL if the limit is not 0 and less than 64 KiB, or -EBUSY if a Call has been
+ * served. */
 RPCRDMA_API int rpcrdma_service_set_reply_cache(struct rpcrdma_service *, size_t bytes);
 
 /* Listens at @address: "ADDR[:PORT]", IPv4, [IPv6] or a name; NULL = the wildcard
@@ -723,9 +723,9 @@ RPCRDMA_API void rpcrdma_listener_set_event(struct rpcrdma_listener *,
  * address; the IPv6 wildcard address is registered under both.  Registers all programs
  * or none, unless rpcbind stops meanwhile.                               [v2 §9]
  * Blocks for up to @timeout_ns (0 = 5 s), so call this function before the engine runs.
- * Returns -ECONNREFUSED if no rpcbind runs here, -EEXIST if a program is registered at
- * another address where a server answers (an address that a dead server left is
- * replaced), or other errors as for rpcrdma_lookup.
+ * Returns -ECONNREFUSED if no rpcbind runs here, or other errors as for rpcrdma_lookup.
+ * Returns -EEXIST if a program is registered at another address where a server answers;
+ * an address that a dead server left is replaced.
  */
 RPCRDMA_API int rpcrdma_listener_register(struct rpcrdma_listener *,
                                           uint64_t timeout_ns);
@@ -737,8 +737,8 @@ RPCRDMA_API int rpcrdma_listener_unregister(struct rpcrdma_listener *,
                                             uint64_t timeout_ns);
 /*
  * These functions register and unregister one program that the caller serves over TCP
- * at @addr without this library, such as MOUNT for NFS over RDMA clients.  The netid is
- * tcp or tcp6; the IPv6 wildcard address is registered under both.
+ * at @addr without this library.  An example is MOUNT for NFS over RDMA clients.  The
+ * netid is tcp or tcp6; the IPv6 wildcard address is registered under both.
  */
 RPCRDMA_API int rpcrdma_register_tcp(uint32_t program, uint32_t version,
                                      const struct sockaddr *addr, uint64_t timeout_ns);

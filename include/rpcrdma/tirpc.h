@@ -9,8 +9,8 @@
  * ends.  XDR routines and dispatch functions never run in the library thread; they run
  * in the thread that calls clnt_call or svc_run.  A child of fork() must make handles
  * of its own.  In a child that uses its parent's handle, calls end with RPC_CANTSEND
- * (ENOTCONN), nothing is received or answered, and clnt_destroy and svc_destroy only
- * free the child's memory.
+ * (ENOTCONN), and nothing is received or answered.  There, clnt_destroy and svc_destroy
+ * only free the child's memory.
  *
  * Errors are reported as libtirpc does: a function that creates a handle returns NULL
  * and fills rpc_createerr.
@@ -186,13 +186,13 @@ RPCRDMA_API CLIENT *clnt_rdma_create_vers(const char *host, rpcprog_t program,
  * One SVCXPRT serves all clients; svc_getrpccaller returns the address of the client
  * whose request is being dispatched.
  *
- * If a dispatch function returns without a reply, the client gets SYSTEM_ERR, since
- * over RDMA a missing reply would cost the client one of its credits forever.
- * svc_sendreply returns when the provider has accepted the reply; the reply's memory
- * may then be freed.  Only one thread at a time dispatches the requests of an SVCXPRT.
- * A dispatch function may run the loop, and may destroy the SVCXPRT, but it must
- * return: if it is left by longjmp, or its thread exits, the request is never answered.
- * Arguments are valid until the reply.  After 16 requests, other transports are served.
+ * If a dispatch function returns without a reply, the client gets SYSTEM_ERR.  Over
+ * RDMA a missing reply would cost the client one of its credits forever.  svc_sendreply
+ * returns when the provider has accepted the reply; the reply's memory may then be
+ * freed.  Only one thread at a time dispatches the requests of an SVCXPRT.  A dispatch
+ * function may run the loop, and may destroy the SVCXPRT, but it must return: if it is
+ * left by longjmp, or its thread exits, the request is never answered.  Arguments are
+ * valid until the reply.  After 16 requests, other transports are served.
  */
 RPCRDMA_API SVCXPRT *svc_rdma_create(const char *address,
                                      const struct rpcrdma_tirpc_options *options);

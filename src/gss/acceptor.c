@@ -57,9 +57,9 @@ static void *run_acceptor(void *arg)
 	return NULL;
 }
 
-/* Starts the thread, with all signals blocked: other threads handle them.  The thread
- * is not started by the first request, because a thread inherits its creator's user and
- * group IDs, and an engine's thread may be running with a client's IDs at that time. */
+/* Starts the thread, with all signals blocked: other threads handle them.  The first
+ * request does not start the thread: a thread inherits its creator's user and group
+ * IDs, and an engine's thread may then be running with a client's IDs. */
 static int start_acceptor(struct rr_acceptor *x)
 {
 	sigset_t all, old;

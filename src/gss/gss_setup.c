@@ -356,8 +356,8 @@ static int send_token(struct rr_gss_setup *s)
 /* -- from step to step ----------------------------------------------------- */
 
 /* Returns the time at which to replace the context, shortly before its ticket expires.
- * The context is used for at least half of its lifetime, because a new context made
- * with the same short-lived ticket would expire at the same time. */
+ * The context is used for at least half of its lifetime: a new context made with the
+ * same short-lived ticket would expire at the same time. */
 static rr_time renewal_time(rr_time now, OM_uint32 seconds)
 {
 	uint64_t lifetime = RR_SEC(seconds);

@@ -3,7 +3,7 @@
  * Functions that copy jobs share, for slots, waiting for jobs, failures, and
  * destination directories.
  *
- * A directory's own attributes are set only when its last child is finished, because a
+ * A directory's own attributes are set only when its last child is finished.  A
  * directory without write permission would refuse children, and each child changes the
  * directory's times.  Until then, children hold references to their parent.
  */

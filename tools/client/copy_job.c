@@ -364,8 +364,8 @@ static void finish_local_step(struct copy_job *j, enum copy_phase phase, int r)
 		                            : COPY_COPYING);
 }
 
-/* Syncs the new file before the old one is renamed, because the sync may take a long
- * time, during which the name must not be missing. */
+/* Syncs the new file before the old file is renamed.  The sync may take a long time,
+ * during which the name must not be missing. */
 static int back_up_local(struct copy_job *j)
 {
 	int r = copy_local_sync(j);

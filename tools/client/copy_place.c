@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Decides what happens to an existing file at the destination.  As with cp(1), a file
- * that is replaced keeps its mode and owner unless -p is given, a file does not replace
- * a directory, and a file does not replace itself.
+ * that is replaced keeps its mode and owner unless -p is given.  A file replaces
+ * neither a directory nor itself.
  *
  * Renaming a temporary file cannot preserve everything that cp(1) preserves.  An
- * existing file is therefore written in place (j->in_place is set) if it has several
- * links, if its owner cannot be set on a new file, or if its directory is not writable.
- * Such a file is incomplete until the copy ends.
+ * existing file is therefore written in place if it has several links, if its owner
+ * cannot be set on a new file, or if its directory is not writable.  In this case
+ * j->in_place is set, and the file is incomplete until the copy ends.
  */
 #define _GNU_SOURCE /* asprintf */
 #include "client/copy.h"
@@ -19,7 +19,7 @@
 /*
  * File numbers are comparable within an export.  Across exports, two files with the
  * same number are treated as the same file if their sizes and times are equal, too.
- * Only the seconds are compared, since some servers store only seconds, and if a match
+ * Only the seconds are compared, since some servers store only seconds.  If a match
  * were missed, a file could be written in place over its own source.
  */
 bool copy_is_same(const struct copy_source *src, const struct copy_meta *b,

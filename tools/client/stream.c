@@ -8,8 +8,7 @@
  * meanwhile is read completely.
  *
  * Data are written to a pipe or terminal only when poll(2) reports it writable, in
- * pieces that do not block, because the engine has to run while a pager waits for the
- * user.
+ * pieces that do not block.  The engine has to run while a pager waits for the user.
  */
 #include "client/nfs.h"
 

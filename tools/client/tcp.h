@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One ONC RPC call over TCP, on its own connection, for a service such as MOUNT that an
- * NFS over RDMA server may offer only on TCP.  The call waits in loop_wait, so that
- * RDMA connections stay alive and signals are handled.  The call ends no later than its
- * deadline.  [RFC 5531 §9, §11]
+ * One ONC RPC call over TCP, on its own connection.  It is for services such as MOUNT,
+ * which an NFS over RDMA server may offer only on TCP.  The call waits in loop_wait, so
+ * that RDMA connections stay alive and signals are handled.  The call ends no later
+ * than its deadline.  [RFC 5531 §9, §11]
  */
 #ifndef RPCRDMA_TOOLS_TCP_H
 #define RPCRDMA_TOOLS_TCP_H
@@ -29,8 +29,8 @@ struct tcp_call {
 };
 
 /* Makes the call.  Returns 0, an rpcrdma_status if the service refused, or a negative
- * errno: -EBADMSG and -EMSGSIZE for a malformed answer, -ECONNRESET if the service
- * closed the connection, -EINTR after a signal. */
+ * errno.  The errno is -EBADMSG or -EMSGSIZE for a malformed answer, -ECONNRESET if the
+ * service closed the connection, or -EINTR after a signal. */
 int tcp_call(struct tcp_call *);
 void tcp_call_fini(struct tcp_call *);
 /* Waits in loop_wait for poll(2) @events on @fd.  Returns 0, -ETIMEDOUT at until_ns, or
