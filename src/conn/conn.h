@@ -214,12 +214,13 @@ enum rr_call_flag {
 /* The result of a call. */
 enum rr_call_status {
 	RR_CALL_OK = 0,
-	/* negative errno: -ECONNRESET and others: the connection is lost; the call may
-	 * be sent again on another connection (the server may have executed it);
-	 * -ECANCELED: ended by rr_conn_cancel; -EBADMSG: the Reply was malformed;
-	 * -EMSGSIZE: the Call or Reply cannot be expressed within the peer's limits;
-	 * -EPROTONOSUPPORT: no common version, or no reverse direction; -EPROTO: the
-	 * Reply violated the transport protocol. */
+	/* A negative value is an errno code.  -ECANCELED: rr_conn_cancel ended the
+	 * call.  -EBADMSG: the Reply was malformed.  -EMSGSIZE: the Call or Reply does
+	 * not fit the peer's limits.  -EPROTONOSUPPORT: there is no common version, or
+	 * no reverse direction.  -EPROTO: the Reply violated the transport protocol.
+	 * Any other value, such as -ECONNRESET: the connection was lost, and the server
+	 * may have executed the call; the user may send it again on another
+	 * connection. */
 	RR_CALL_REMOTE_ERROR = 1, /* the peer reported rr_call.error */
 };
 
@@ -386,8 +387,8 @@ int rr_conn_new(const struct rr_conn_config *, rr_time now,
 void rr_conn_free(struct rr_conn *);
 
 /* Declares that the local device does not support the invalidation of our regions by a
- * peer.  Our Calls then do not ask for it.  Our Sends may still invalidate the peer's
- * regions.  Call it before rr_conn_open. */
+ * peer.  Our Calls then do not request remote invalidation.  Our Sends may still
+ * invalidate the peer's regions.  Call it before rr_conn_open. */
 void rr_conn_no_remote_inv_in(struct rr_conn *);
 /* Declares that RDMA Reads are not possible (the peer's IRD or our ORD is 0).  Calls
  * with Read chunks are then refused with RDMA2_ERR_READ_CHUNKS and a maximum of 0.
@@ -416,8 +417,8 @@ void rr_conn_received(struct rr_conn *, uint64_t token, size_t len, uint32_t inv
  * flushed, or that posting one of these failed.  For an Invalidate, -EINVAL means that
  * the region no longer exists (the peer invalidated it first) and counts as success. */
 void rr_conn_completed(struct rr_conn *, uint64_t token, int status, rr_time now);
-/* Reports the result of RR_ACT_REGISTER: @status 0 with the handle and offset, or an
- * error. */
+/* Reports the result of RR_ACT_REGISTER.  @status is 0 or an error; @handle and @offset
+ * are valid if it is 0. */
 void rr_conn_registered(struct rr_conn *, uint64_t token, int status, uint32_t handle,
                         uint64_t offset);
 /* Reports that the provider's connection is gone and no region is accessible.  @error
@@ -484,7 +485,8 @@ void rr_conn_admit(struct rr_conn *, struct rr_request *, const struct rr_sge *s
                    rr_time now);
 /* Grants @bytes, not 0, to the Call for which rr_room.ask returned 0. */
 void rr_conn_room(struct rr_conn *, uint64_t bytes, rr_time now);
-/* Answers a request with RDMA2_ERROR and ends it.  Call it at ADMIT or REQUEST. */
+/* Answers a request with RDMA2_ERROR and ends the request.  Call it at ADMIT or
+ * REQUEST. */
 void rr_conn_refuse(struct rr_conn *, struct rr_request *, const struct rr_error *,
                     rr_time now);
 /*

@@ -29,15 +29,15 @@ void rr_chunks_store_segment(uint8_t *p, const struct rr_segment *s);
 /* Decodes the "is present" word of XDR optional-data, which must be 0 or 1. [K24] */
 bool rr_chunks_get_present(struct rr_cursor *c);
 
-/* Each appends an empty chunk, in wire order, and returns it.  If the arrays are full,
- * it counts the chunk, sets @l->over and returns NULL. */
+/* The next two functions append an empty chunk, in wire order, and return the chunk.
+ * If the arrays are full, they only count the chunk, set @l->over and return NULL. */
 struct rr_chunk *rr_chunks_append_read(struct rr_lists *l, uint32_t position);
 struct rr_chunk *rr_chunks_append_write(struct rr_lists *l);
-/* Starts the Reply chunk, which is always stored. */
+/* Starts the Reply chunk, for which there is always space, and returns it. */
 struct rr_chunk *rr_chunks_start_reply(struct rr_lists *l);
 
-/* Decodes a counted array of segments, and appends them to the last chunk @k.  If @k is
- * NULL, only counts the segments.  Returns their number. */
+/* Decodes a counted array of segments, and appends the segments to the last chunk @k.
+ * If @k is NULL, only counts the segments.  Returns the number of segments. */
 uint32_t rr_chunks_get_segments(struct rr_cursor *c, struct rr_lists *l,
                                 struct rr_chunk *k);
 /* Encodes the segments of @k as a counted array. */

@@ -71,7 +71,8 @@ static void append_read(struct rr_lists *l, uint32_t last, uint32_t position,
 	if (first || position != last) {
 		if (!first && position < last)
 			l->reads_descend = true;
-		(void)rr_chunks_append_read(l, position); /* appended, unless full */
+		(void)rr_chunks_append_read(l, position); /* appended unless the arrays
+		                                           * are full */
 	}
 	append_segment(l, &l->reads[l->n_reads - 1], s);
 }

@@ -2,19 +2,18 @@
 /*
  * Headers by message kind: decoding into struct rr_lists, and encoding.
  *
- * The bodies of these types are subsets of the same fields, always in the same order.
- * find_parts says which of them a type has; the rest is common to all types.
+ * The body of each type is a subset of the same fields, always in the same order.
+ * find_parts returns the fields of a type; all other code is common to all types.
  *
  * struct rr_lists keeps segments in the order Read, Write, Reply.  A PUSHED body, which
- * becomes the Reply chunk, precedes the results on the wire.  Its segments are therefore
- * checked and skipped at first, and decoded after the results.
- *                                                  [ext §6.3, §6.4, §6.5]
+ * becomes the Reply chunk, precedes the results on the wire.  So its segments are
+ * checked and skipped at first, and decoded after the results. [ext §6.3, §6.4, §6.5]
  */
 #include "wire/htfam/htfam_wire.h"
 
 #include "wire/chunks.h"
 
-/* What a body consists of, in this order. */
+/* The fields of a body, in wire order. */
 enum part {
 	PART_HANDLE = 1,    /* rdma_inv_handle */
 	PART_PULLED = 2,    /* body chunk of a Call */
@@ -78,7 +77,7 @@ static void get_some_segments(struct rr_cursor *c, struct rr_lists *l,
 		c->bad = true;
 }
 
-/* Checks that there is such an array, and moves past it. */
+/* Checks a nonempty counted array of segments, and skips it. */
 static void skip_segments(struct rr_cursor *c)
 {
 	uint32_t count = rr_get_u32(c);
@@ -88,8 +87,9 @@ static void skip_segments(struct rr_cursor *c)
 	(void)rr_get_bytes(c, (size_t)count * RR_CHUNKS_SEGMENT); /* only moves */
 }
 
-/* Decodes a body chunk.  If it is PUSHED, only checks its segments, and sets
- * @ret_pushed, which the caller has initialised as bad, to where they begin. */
+/* Decodes a body chunk.  If the chunk is PUSHED, only checks its segments and stores a
+ * cursor at the first of them in @ret_pushed.  The caller has initialised @ret_pushed
+ * as bad. */
 static void get_body_chunk(struct rr_cursor *c, struct rr_lists *l, unsigned parts,
                            struct rr_cursor *ret_pushed)
 {
@@ -136,7 +136,8 @@ static void get_result_chunks(struct rr_cursor *c, struct rr_lists *l)
 	}
 }
 
-/* Decodes the segments for the Reply; if there are none, nothing is provisioned. */
+/* Decodes the segments provisioned for the Reply.  If there are no segments, @l gets no
+ * Reply chunk. */
 static void get_provided_reply(struct rr_cursor *c, struct rr_lists *l)
 {
 	struct rr_cursor t = *c;
@@ -194,7 +195,7 @@ static bool has_pulled_body(const struct rr_lists *l)
 	return l->n_reads && l->reads[0].position == 0;
 }
 
-/* Returns true if a header with @parts can express @l. */
+/* Returns true if a header that has @parts can represent @l. */
 static bool fits_parts(const struct rr_lists *l, unsigned parts)
 {
 	bool pulled = has_pulled_body(l);
@@ -265,7 +266,7 @@ void rr_wire_htfam_put_lists(struct rr_writer *w, uint32_t htype,
 		rr_put_u32(w, remaining);
 }
 
-/* Returns the octets of @n chunks, each with its position and count. */
+/* Returns the number of octets in @n chunks, including their positions and counts. */
 static size_t sum_chunks(const struct rr_chunk *k, uint16_t n)
 {
 	size_t size = 0;
@@ -285,7 +286,7 @@ size_t rr_wire_htfam_lists_size(uint32_t htype, const struct rr_lists *l)
 		if (parts & part)
 			size += WORD;
 	if (parts & (PART_PULLED | PART_BODY))
-		size += WORD; /* rdma_how; the count of a body, which has no position */
+		size += WORD; /* rdma_how; the loop has added the segment count */
 	if (has_pulled_body(l))
 		size -= CHUNK_BYTES;
 	if (l->has_reply)

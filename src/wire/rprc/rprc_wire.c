@@ -2,9 +2,8 @@
 /*
  * Conversion of RDMA2_PROPID_RPRC and of the body of RDMA2_MSG_DONE.
  *
- * A word of the property that belongs to a flag which is clear has no meaning.  The
- * decoder stores 0 for it, and the rules for its value do not apply.
- *                                                          [ext §3.1, §3.6]
+ * A word of the property has no meaning if the flag that it belongs to is clear.  The
+ * decoder then stores 0 and does not check the value of the word. [ext §3.1, §3.6]
  */
 #include "wire/rprc/rprc_wire.h"
 
@@ -13,7 +12,8 @@ enum {
 	              RDMA2_RPRC_F_PIGGYBACK,
 };
 
-/* Returns @v without unknown flags, and without words whose flag is clear. */
+/* Returns @v with unknown flags cleared, and with each word set to 0 if its flag is
+ * clear. */
 static struct rr_wire_rprc keep_meaning(struct rr_wire_rprc v)
 {
 	v.flags &= KNOWN_FLAGS;
@@ -64,7 +64,7 @@ int rr_wire_rprc_get_msg_done(struct rr_cursor *c, struct rr_wire_done_list *ret
 		return -EBADMSG;
 	for (uint32_t i = 0; i < done.count; i++)
 		done.xid[i] = rr_get_u32(&t);
-	/* also fails if an XID is incomplete: the cursor remembers it */
+	/* also fails if an XID was incomplete, because the cursor is then bad */
 	if (rr_wire_get_lists(&t, ret))
 		return -EBADMSG;
 	*c = t;

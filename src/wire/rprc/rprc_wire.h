@@ -3,10 +3,10 @@
  * Responder-provided Read chunks on the wire: the property RDMA2_PROPID_RPRC and the
  * header types RDMA2_DONE and RDMA2_MSG_DONE.
  *
- * RDMA2_DONE has no body: its header is the 20-octet prefix, with the XID of the Reply
- * that was pulled and RDMA2_F_RESPONSE clear.  RDMA2_MSG_DONE is an RDMA2_MSG Call that
- * begins with a list of such XIDs.  A Reply with a Read chunk is an ordinary
- * RDMA2_NOMSG.                                      [ext §3.1, §3.2, §3.5, §3.6]
+ * RDMA2_DONE has no body: its header is the 20-octet prefix, which has the XID of the
+ * pulled Reply and RDMA2_F_RESPONSE clear.  RDMA2_MSG_DONE is an RDMA2_MSG Call that
+ * begins with a list of XIDs of pulled Replies.  A Reply with a Read chunk is an
+ * ordinary RDMA2_NOMSG. [ext §3.1, §3.2, §3.5, §3.6]
  */
 #ifndef RR_WIRE_RPRC_WIRE_H
 #define RR_WIRE_RPRC_WIRE_H
@@ -29,24 +29,23 @@ enum rr_wire_rprc_flag {
 enum {
 	RDMA2_MSG_DONE_MAX = 16,          /* XIDs in one RDMA2_MSG_DONE */
 	RR_WIRE_RPRC_VALUE = 12,          /* octets in the value of RDMA2_PROPID_RPRC */
-	RR_WIRE_RPRC_MIN_LIFETIME = 1000, /* smallest lifetime but 0, ms */
+	RR_WIRE_RPRC_MIN_LIFETIME = 1000, /* smallest nonzero lifetime, ms */
 };
 
 /* The value of RDMA2_PROPID_RPRC.  Default: all words 0.                [ext §3.1] */
 struct rr_wire_rprc {
-	uint32_t flags; /* enum rr_wire_rprc_flag */
-	uint32_t
-	        lifetime_ms; /* time for which memory stays exposed, as a Responder; 0: no
-	                       * limit */
-	uint32_t max_reply; /* largest Reply pulled, as a Requester, octets; 0: no
-	                       * limit */
+	uint32_t flags;       /* enum rr_wire_rprc_flag */
+	uint32_t lifetime_ms; /* how long a Responder exposes memory; 0 = no limit */
+	uint32_t max_reply;   /* octets in the largest Reply that a Requester pulls; 0 =
+	                     * no limit */
 };
 
 /*
- * Decodes the value in @data; a length of 0 stands for the default.  Returns -EINVAL (to
- * be answered with RDMA2_ERR_BAD_PROPVAL), and changes nothing, if the value has another
- * length than 12 octets, PIGGYBACK without RESPONDER, or RESPONDER with a lifetime of 1
- * to 999 ms.  Unknown flags, and words whose flag is clear, are ignored: @ret has 0.
+ * Decodes the value in @data.  If @len is 0, the default applies.  Unknown flags, and
+ * words whose flag is clear, are stored as 0.  Returns -EINVAL (to be answered with
+ * RDMA2_ERR_BAD_PROPVAL), and changes nothing, if the length is neither 0 nor 12, if
+ * PIGGYBACK is set without RESPONDER, or if RESPONDER is set with a lifetime of 1 to
+ * 999 ms.
  */
 int rr_wire_rprc_get_value(const void *data, uint32_t len,
                            struct rr_wire_rprc *ret) RR_MUST_CHECK;
@@ -59,9 +58,9 @@ struct rr_wire_done_list {
 	uint32_t xid[RDMA2_MSG_DONE_MAX];
 };
 
-/* Decodes the body of RDMA2_MSG_DONE.  The cursor stops at the RPC Call.  Returns
+/* Decodes the body of RDMA2_MSG_DONE, and leaves the cursor at the RPC Call.  Returns
  * -EBADMSG, and changes nothing, if the list has more than 16 XIDs or the body is
- * malformed.                                                          [ext §3.6] */
+ * malformed. [ext §3.6] */
 int rr_wire_rprc_get_msg_done(struct rr_cursor *c, struct rr_wire_done_list *ret_done,
                               struct rr_lists *ret) RR_MUST_CHECK;
 /* Encodes the body.  If @done has more than 16 XIDs, or @l->over is set, encodes
