@@ -43,15 +43,15 @@ struct rr_conn;
 
 enum rr_conn_role { RR_CONN_CLIENT, RR_CONN_SERVER };
 
-/* The versions that a connection may settle on.  A client that allows both starts with
- * 2; if the server refuses 2, the client falls back to 1, once and on the same
- * connection.  A client that allows only 1 starts with 1.  A server uses the version of
- * the client's first message.                               [V3 to V6, v2 §4.2.3] */
+/* The versions on which a connection may settle.  A client that allows both starts with
+ * version 2.  If the server refuses version 2, the client falls back to version 1, once
+ * and on the same connection.  A client that allows only version 1 starts with version
+ * 1.  A server uses the version of the client's first message. [V3 to V6, v2 §4.2.3] */
 enum rr_conn_versions { RR_CONN_V1 = 1 << 1, RR_CONN_V2 = 1 << 2 };
 
 /*
- * Host authentication: a dialogue of opaque steps in property 6.     [v2 §5.2.6, P14]
- * The client sends the first step.  Both functions are called from event functions and
+ * Host authentication: a dialogue of opaque steps in property 6. [v2 §5.2.6, P14] The
+ * client sends the first step.  The functions below are called from event functions and
  * must not call into the connection.
  */
 struct rr_auth {
@@ -94,8 +94,8 @@ struct rr_ext_table {
 	uint32_t htype[RR_EXT_MAX];
 	uint32_t flags[RR_EXT_MAX]; /* flags allowed in messages of type @htype[i] */
 	struct rr_ext_prop prop[RR_EXT_MAX];
-	uint32_t error[RR_EXT_MAX]; /* error codes without arguments; each ends a
-	                             * call */
+	uint32_t error[RR_EXT_MAX]; /* error codes without arguments; an error with such
+	                             * a code ends the call */
 };
 
 /*
@@ -167,8 +167,8 @@ struct rr_conn_config {
 	rr_time first_answer_ns; /* how long a client waits for the server's first
 	                          * message */
 	rr_time props_ns;        /* time limit for the exchange of properties in both
-	                          * directions; on a server, in any version, it includes
-	                          * the wait for the client's first message */
+	                          * directions.  On a server, in any version, this time
+	                          * includes the wait for the client's first message */
 	rr_time grant_ns; /* delay before a grant message returns the credits owed */
 	rr_time drain_ns; /* how long a call waits for the last part of a malformed
 	                   * Reply.  The connection is closed if cancelled calls wait

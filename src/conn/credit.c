@@ -118,9 +118,10 @@ bool rr_credit_grant_due(const struct rr_credit *c)
 
 bool rr_credit_may_call(const struct rr_credit *c, bool owing)
 {
-	/* Each peer may keep one credit reserved, and may owe credits below the grant
-	 * threshold.  A credit is reserved only if there are more credits than these.
-	 * Otherwise neither peer might be able to send a message or a grant. */
+	/* Each peer may hold back its last credit, and may keep credits that it owes as
+	 * long as there are fewer than the grant threshold.  A credit is reserved only
+	 * if the total number of credits is larger than the sum of these.  Otherwise
+	 * both peers could wait for each other. */
 	bool kept = owing && c->cap > 2 * grant_threshold(c) - 1;
 
 	return c->avail > (kept ? 1u : 0u);

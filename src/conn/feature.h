@@ -2,10 +2,10 @@
 /*
  * Optional features of version 2.                                           [ext §2]
  *
- * A feature is a table of functions.  These declare the feature's properties and header
- * types, and act at the steps of a connection's life.  The functions below call the
- * tables of the features that are switched on.  For a feature that is switched off,
- * nothing is sent, and its header types are unknown.
+ * A feature is a table of functions.  The functions declare the feature's properties
+ * and header types, and act at the steps of a connection's life.  The functions below
+ * call the tables of the features that are switched on.  For a feature that is switched
+ * off, nothing is sent, and its header types are unknown.
  *
  * A feature's state is a member of struct rr_conn.  The values that the peer has
  * advertised are in rr_peer_props, because the values in one RDMA2_CONNPROP apply
@@ -33,8 +33,8 @@ struct rr_feature_ops {
 	/* Determines how the feature is used.  Called when both peers have sent all
 	 * their properties. */
 	void (*agree)(struct rr_conn *);
-	/* Returns true if both peers have advertised the feature.  Valid after
-	 * @agree. */
+	/* Returns true if both peers have advertised the feature.  Valid after @agree
+	 * has been called. */
 	bool (*agreed)(const struct rr_conn *);
 	/* Returns true if the connection accepts messages of type @htype. */
 	bool (*accepts)(const struct rr_conn *, uint32_t htype);

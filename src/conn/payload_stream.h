@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A Payload stream to send: runs of data in the caller's memory, each followed by its
- * XDR padding.  The stream is read once, from front to back; the caller's memory is
- * lent until then.
+ * XDR padding.  The stream is read once, from front to back.  The caller's memory is
+ * lent until the stream has been read.
  */
 #ifndef RR_CONN_PAYLOAD_STREAM_H
 #define RR_CONN_PAYLOAD_STREAM_H

@@ -90,9 +90,9 @@ struct rr_call_state *rr_call_find(const struct rr_conn *, uint32_t xid);
 /* Returns the call with this XID if it is being sent or waits for its Reply; otherwise
  * NULL. */
 struct rr_call_state *rr_call_sent(const struct rr_conn *, uint32_t xid);
-/* Takes the call's next step towards being sent: prepares the call, or queues its first
- * or next message.  A credit must be available.  Returns false if registrations are
- * still outstanding. */
+/* Advances a call that is to be sent: prepares the call, or queues its first or next
+ * message.  A credit must be available.  Returns false if registrations are still
+ * outstanding. */
 bool rr_call_transmit(struct rr_conn *, struct rr_call_state *);
 /* Ends the call's wait for the Reply; @status is the call's result.  CALL_DONE follows
  * when no Send, registration or invalidation of the call is outstanding. */
