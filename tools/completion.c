@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Prints the file that makes bash(1) complete the command line.  The file has two
- * functions made from the tables of options, and a fixed one that uses them:
+ * functions that are generated from the tables of options, and a constant function that
+ * calls these two:
  *
  *   _rpcrdma_names COMMAND            prints the names of a subcommand's options;
  *                                     without COMMAND, prints the subcommands' names

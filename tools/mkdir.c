@@ -86,7 +86,7 @@ static int enter_or_make(struct mkdir_tool *m, struct nfs_client *client,
 		                  &next.attr);
 		if (!r)
 			print_made(m, text ? text : name);
-		/* Another client may have made the directory meanwhile. */
+		/* Another client may have made the directory in the meantime. */
 		if (r == (int)NFS3ERR_EXIST)
 			r = nfs_walk_from(client, &node->fh, &node->attr, name,
 			                  NFS_FOLLOW, &next);

@@ -285,7 +285,7 @@ static void write_trace(void *arg, const char *json)
 }
 
 /* Returns true if a symbolic link may be followed.  Another user may have planted the
- * link in a directory that everybody can write to. */
+ * link in a directory that any user can write to. */
 static bool link_is_trusted(const char *path)
 {
 	struct stat st;

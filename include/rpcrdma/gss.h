@@ -4,8 +4,8 @@
  *                                                     [RFC 2203, v2 §11.2.2]
  * A client makes a struct rpcrdma_gss for a connection and sets it in call options.
  * The first call sets up a security context on that connection; the library sets up a
- * new one when the context has expired or the server has lost it.  Other calls wait in
- * the meantime.  Tickets come from the credential cache (KRB5CCNAME, kinit), or are
+ * new context when the old one has expired or the server has lost it.  Other calls wait
+ * in the meantime.  Tickets come from the credential cache (KRB5CCNAME, kinit), or are
  * obtained with a client's keytab (KRB5_CLIENT_KTNAME).
  *
  * Under krb5, items move by RDMA and are not protected.  Under krb5i and krb5p, items

@@ -295,7 +295,7 @@ struct rpcrdma_conn_options {
 	struct rpcrdma_service *callbacks;
 	/* If rpcrdma_connect is given no service, the port is that of this program.
 	 * The library asks the host's rpcbind for it before each connection, in a
-	 * separate thread, for handshake_ns at most.  If rpcbind is unreachable or has
+	 * separate thread, for at most handshake_ns.  If rpcbind is unreachable or has
 	 * no entry, NFS uses port 20049; for other programs the attempt fails.  0 =
 	 * port 20049. */
 	uint32_t program, program_version;
@@ -555,8 +555,8 @@ RPCRDMA_API void rpcrdma_call_cancel(struct rpcrdma_call *);
  * both cases; its results member points to @results.  The options must set neither done
  * nor arg.
  * Any thread.  In the engine's thread, runs the engine until the call has ended: other
- * callbacks are called meanwhile, and rpcrdma_engine_stop does not end the wait.  In
- * any other thread, sleeps; the engine's thread must continue to run the engine.  A
+ * callbacks are called in the meantime, and rpcrdma_engine_stop does not end the wait.
+ * In any other thread, sleeps; the engine's thread must continue to run the engine.  A
  * program need not have an engine thread: if rpcrdma_engine_process and _run have never
  * been called, the waiting threads take turns running the engine.  @conn must not be
  * closed while a thread waits, unless its call has begun; the call then ends with
@@ -721,7 +721,7 @@ RPCRDMA_API void rpcrdma_listener_set_event(struct rpcrdma_listener *,
  * Registers all programs of the listener's service with this host's rpcbind, through
  * rpcbind's local socket.  The netid is rdma for an IPv4 address and rdma6 for an IPv6
  * address; the IPv6 wildcard address is registered under both.  Registers all programs
- * or none, unless rpcbind stops meanwhile.                               [v2 §9]
+ * or none, unless rpcbind stops in between.                              [v2 §9]
  * Blocks for up to @timeout_ns (0 = 5 s), so call this function before the engine runs.
  * Returns -ECONNREFUSED if no rpcbind runs here, or other errors as for rpcrdma_lookup.
  * Returns -EEXIST if a program is registered at another address where a server answers;
@@ -796,7 +796,7 @@ RPCRDMA_API int rpcrdma_request_error(struct rpcrdma_request *, int status,
  * client.  rpcrdma_request_reverse makes the object from one of the client's requests;
  * the object outlives the transport connection.  When that connection is lost, calls
  * wait until the client reconnects, which only the upper layer can detect (NFSv4.1:
- * BIND_CONN_TO_SESSION).  Each call waits @retry_ns at most (0 = 60 s, UINT64_MAX =
+ * BIND_CONN_TO_SESSION).  Each call waits at most @retry_ns (0 = 60 s, UINT64_MAX =
  * forever), and then ends with -EHOSTUNREACH.  A call ends with -EPROTONOSUPPORT if the
  * client supports no reverse calls, and with -EMSGSIZE if the client's enum
  * rpcrdma_reverse value does not permit the message.  A connection that such an object

@@ -89,10 +89,11 @@ struct rpcrdma_tirpc_options {
 	/* The array and the bindings are lent until the handle is destroyed. */
 	const struct rpcrdma_tirpc_binding *const *bindings;
 	unsigned n_bindings;
-	/* Client: when a connection is lost, resends outstanding calls on the next one,
-	 * with the same XIDs.  Set this if every procedure may be executed twice or the
-	 * server has a reply cache.  If false, outstanding calls end with RPC_CANTRECV,
-	 * as over TCP.  In either case the CLIENT reconnects for the next call. */
+	/* Client: when a connection is lost, resends outstanding calls on the next
+	 * connection, with the same XIDs.  Set this if every procedure may be executed
+	 * twice or the server has a reply cache.  If false, outstanding calls end with
+	 * RPC_CANTRECV, as over TCP.  In either case the CLIENT reconnects for the next
+	 * call. */
 	bool resend;
 	/* Server: how long svc_sendreply waits for a client to accept the reply before
 	 * the library closes the connection.  Default 30 s. */
@@ -116,7 +117,7 @@ struct rpcrdma_tirpc_options {
 	/* Client: size of the Reply chunk for a call to a procedure without a binding.
 	 * In version 2, used only until the CLIENT has received a Reply of that
 	 * procedure.  Afterwards the chunk has the size of the longest recent Reply,
-	 * max_message_bytes at most.  A longer Reply is sent in several parts; in
+	 * but at most max_message_bytes.  A longer Reply is sent in several parts; in
 	 * version 1 it is lost, and the call ends with RPC_CANTRECV (EMSGSIZE).  0 = 1
 	 * MiB minus 4 KiB. */
 	size_t reply_bytes;
@@ -152,9 +153,9 @@ struct rpcrdma_tirpc_options {
  *               With a zero timeout it sends and returns immediately: RPC_SUCCESS if
  *               xres is NULL, otherwise RPC_TIMEDOUT.  For RPC_CANTRECV and
  *               RPC_CANTSEND, re_errno from clnt_geterr has the cause.  clnt_call is a
- *               cancellation point; if the thread is cancelled, the call is, too.
+ *               cancellation point; if the thread is cancelled, so is the call.
  *               Signals to the thread wait until the call ends, as over TCP.
- * clnt_destroy  waits, 2 s at most, until calls with a zero timeout have arrived.  A
+ * clnt_destroy  waits at most 2 s until calls with a zero timeout have arrived.  A
  *               process that ends without clnt_destroy may lose such calls.
  * clnt_abort    ends the calls of other threads with RPC_INTR.
  * clnt_control  works as for TCP.  CLGET_FD gets a descriptor, for poll only, that
@@ -207,10 +208,10 @@ RPCRDMA_API SVCXPRT *svc_rdma_create(const char *address,
  */
 RPCRDMA_API bool_t svc_rdma_reg(SVCXPRT *, rpcprog_t program, rpcvers_t version,
                                 void (*dispatch)(struct svc_req *, SVCXPRT *));
-/* Removes the program's registration from rpcbind, if it is unchanged; takes 5 s at
- * most.  The dispatch function stays, since other transports may use it; svc_unreg
- * removes it, along with the program's registrations under every netid. svc_destroy
- * removes the registrations of all programs of the SVCXPRT, in 5 s at most. */
+/* Removes the program's registration from rpcbind, if it is unchanged, within 5 s.  The
+ * dispatch function stays registered, since other transports may use it; svc_unreg
+ * removes it, along with the program's registrations under every netid.  svc_destroy
+ * removes the registrations of all the SVCXPRT's programs within 5 s. */
 RPCRDMA_API void svc_rdma_unreg(SVCXPRT *, rpcprog_t program, rpcvers_t version);
 /*
  * The macros below replace svc_register, svc_reg, svc_unregister and pmap_unset of

@@ -76,7 +76,7 @@ void rr_gss_setup_end(struct rpcrdma_gss *);
 void rr_gss_ready(struct rpcrdma_gss *, struct rr_gss_client_context *context);
 /* Ends the waiting calls with @error.  The caller has set info.reason. */
 void rr_gss_failed(struct rpcrdma_gss *, int error);
-/* Drops a reference; the last one frees the object. */
+/* Drops a reference.  Frees the object if that was the last reference. */
 void rr_gss_put(struct rpcrdma_gss *);
 /* Writes a Call's header with @cred.  The verifier is made with @id, or is AUTH_NONE if
  * @id is GSS_C_NO_CONTEXT.  Returns the header's length, or a negative errno. */

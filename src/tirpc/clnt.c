@@ -103,7 +103,7 @@ static void close_clnt_conn(void *arg)
 	c->conn = NULL;
 }
 
-/* Connects to one address of the server, waiting until @deadline at most. */
+/* Connects to one address of the server, waiting no longer than until @deadline. */
 static int try_address(struct rr_rpc_client *c, const struct addrinfo *a,
                        rr_time deadline)
 {

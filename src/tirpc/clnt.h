@@ -75,7 +75,7 @@ CLIENT *rr_rpc_client_new(const char *host, const struct addrinfo *list, rpcprog
                           rpcvers_t, rr_time deadline, const struct rr_rpc_options *);
 
 /* Returns the connection for a new call; makes a connection if there is none or if the
- * last one has ended.  Called in the engine's thread.  @ret is valid until the
+ * last connection has ended.  Called in the engine's thread.  @ret is valid until the
  * connection ends. */
 int rr_rpc_client_conn(struct rr_rpc_client *, struct rpcrdma_conn **ret) RR_MUST_CHECK;
 

@@ -5,7 +5,8 @@
  * libtirpc does not know how long a Reply can be.  The CLIENT therefore records the
  * lengths of the Replies to each procedure.  A Reply longer than the estimate raises
  * the estimate at once.  After every 64 Replies, the estimate becomes the length of the
- * longest of those 64.  Before the first Reply, the estimate is the option reply_bytes.
+ * longest of these 64 Replies.  Before the first Reply, the estimate is the option
+ * reply_bytes.
  *
  * In version 2, a Reply that does not fit is continued in further messages.  So a wrong
  * estimate does no harm, and a procedure with short Replies gets no chunk.  In version

@@ -347,7 +347,7 @@ static void answer_unanswered(struct frame *f)
 	struct rpc_msg m = {.acpted_rply.ar_stat = SYSTEM_ERR};
 
 	m.rm_reply.rp_stat = MSG_ACCEPTED;
-	if (f->gss) /* such a Reply needs a verifier */
+	if (f->gss) /* a Reply to an RPCSEC_GSS request needs a verifier */
 		(void)xprt_reply(&f->transport->xprt, &m);
 	if (!f->answered)
 		(void)rpcrdma_request_error(f->request, RPCRDMA_SYSTEM_ERR, 0);

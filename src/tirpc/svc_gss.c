@@ -60,7 +60,7 @@ static struct svc_auth_ops ops = {.svc_ah_wrap = code_unprotected,
 
 static char *get_mechanism(void)
 {
-	return rpc_gss_get_mechanisms()[0]; /* Kerberos V5, the only one */
+	return rpc_gss_get_mechanisms()[0]; /* Kerberos V5 is the only mechanism */
 }
 
 static bool fill_gss_data(struct rr_rpc_gss *s)

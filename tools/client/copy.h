@@ -173,7 +173,7 @@ struct copy_job {
 	bool denied;              /* the directory does not permit new files */
 	bool forced;  /* the old file cannot be written, so it is replaced (-f) */
 	bool backed;  /* the old file has been renamed to the backup's name */
-	bool skipped; /* the old file stays, and nothing failed */
+	bool skipped; /* the old file is kept, and nothing failed */
 	struct copy_link *link_entry; /* hard-link entry of the file; NULL: none */
 	uint32_t uid, gid;            /* owner of the new file, if have_owner */
 	bool have_owner, owned;       /* owned: the new file has this owner */

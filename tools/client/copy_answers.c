@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Handles the results of a job's calls: ends each phase that has called a server, and
- * begins the next one.
+ * begins the next phase.
  *
  * If a reply is lost with the connection, the call may be executed twice.  Therefore
  * CREATE is UNCHECKED and sets no size.  If SYMLINK under a random name returns EXIST,
@@ -127,8 +127,8 @@ static void after_check(struct copy_job *j)
 		copy_job_end(j);
 }
 
-/* Returns true if the job continues despite this error, in the next phase or in a
- * different one. */
+/* Returns true if the job continues despite this error, in the next phase or a
+ * different phase. */
 static bool forgive_status(struct copy_job *j)
 {
 	int status = j->op.status;

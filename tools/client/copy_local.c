@@ -60,7 +60,7 @@ int copy_local_open(struct copy_job *j)
 	if (j->fd < 0 || fstat(j->fd, &sb))
 		return -errno;
 	if (!S_ISREG(sb.st_mode) || sb.st_ino != j->old.fileid)
-		return -ESTALE; /* replaced meanwhile */
+		return -ESTALE; /* the file was replaced in the meantime */
 	return note_local_owner(j);
 }
 

@@ -145,7 +145,7 @@ bool nfs_dir_next(struct nfs_dir *d, struct nfs_entry *ret, int *ret_status)
 		}
 		NFS3_FREE(entryplus3, &e);
 		if (r == (int)NFS3ERR_NOENT)
-			continue; /* removed meanwhile */
+			continue; /* the file was removed in the meantime */
 		if (r > 0 && r < NFS_RPC) {
 			ret->status = r; /* other entries may succeed */
 			return true;

@@ -4,8 +4,8 @@
  * connection, or over TCP (see mount.h).
  *
  * An operation (struct nfs_op) is one procedure call.  Arguments are encoded when it
- * starts.  Results are decoded before its done callback is called, and stay until
- * nfs_op_fini or the next start.  After NFS3ERR_JUKEBOX the call is repeated
+ * starts.  Results are decoded before its done callback is called, and remain valid
+ * until nfs_op_fini or the next start.  After NFS3ERR_JUKEBOX the call is repeated
  * internally, for up to retry_ns.  If a connected server answers no call for
  * timeout_ns, outstanding calls end with -ETIMEDOUT.  Functions without "op" in their
  * name wait in loop_wait and must not be called from callbacks.
@@ -259,8 +259,7 @@ struct nfs_dir {
 	struct nfs_fh fh;
 	uint64_t cookie;
 	cookieverf3 verf;
-	char *page; /* entries and the eof flag; those from @pos on have not been read
-		       yet */
+	char *page; /* entries and the eof flag; not read yet from offset @pos on */
 	size_t len, pos;
 	bool eof;
 };

@@ -282,7 +282,7 @@ static void send_op(struct nfs_op *op)
 	o.program = op->program;
 	o.version = 3;
 	o.procedure = op->proc;
-	/* MOUNT accepts AUTH_SYS from everybody [RFC 2623 §2.3]. */
+	/* Servers accept AUTH_SYS from any client for MOUNT [RFC 2623 §2.3]. */
 	if (c->link.gss && op->program == RPCRDMA_NFS_PROGRAM)
 		o.gss = c->link.gss;
 	else

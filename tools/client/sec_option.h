@@ -8,10 +8,7 @@
 
 #include <rpcrdma/gss.h>
 
-enum {
-	SEC_UNSAID = 0 /* the number of AUTH_NONE, which nobody requests */,
-	SEC_SYS = 1
-};
+enum { SEC_UNSAID = 0 /* AUTH_NONE's number, which no user requests */, SEC_SYS = 1 };
 
 /* Returns the flavor, or SEC_UNSAID if there is no such name. */
 uint32_t sec_from_name(const char *name, size_t len);

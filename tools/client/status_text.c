@@ -68,7 +68,7 @@ const char *nfs_status_text(const struct nfs_client *c, int status)
 	return other;
 }
 
-/* Explains root squash and wildcards, each only once. */
+/* Prints an explanation of root squash or of wildcards, each at most once. */
 static void print_hint(const struct nfs_client *c, const char *text, int status)
 {
 	static bool squash, wildcard;

@@ -4,8 +4,8 @@
  *
  * READs fill slots at the tail of the ring; slots are written at the head.  A short
  * READ is continued in the same slot.  READs overlap up to the known size.  Beyond the
- * known size, one READ at a time searches for the end, so that a file that grows
- * meanwhile is read completely.
+ * known size, one READ at a time searches for the end, so that a file that grows in the
+ * meantime is read completely.
  *
  * Data are written to a pipe or terminal only when poll(2) reports it writable, in
  * pieces that do not block.  The engine has to run while a pager waits for the user.
