@@ -126,8 +126,8 @@ static inline size_t rr_writer_used(const struct rr_writer *w)
 	return (size_t)(w->pos - w->base);
 }
 
-/* Returns memory for the next @len octets.  If less is left, sets @bad and returns
- * NULL. */
+/* Returns memory for the next @len octets.  If there is less space, sets @bad and
+ * returns NULL. */
 static inline void *rr_put_space(struct rr_writer *w, size_t len)
 {
 	uint8_t *p = w->pos;

@@ -43,9 +43,9 @@ struct rr_feature_ops {
 	bool (*exchanges)(uint32_t htype);
 	/* Processes a message of a type that the feature accepts. */
 	void (*received)(struct rr_conn *, struct rr_msg *);
-	/* Sends the feature's next message.  A credit must be available, and no
-	 * sequence may be in the process of being sent.  Returns false if there is no
-	 * message to send. */
+	/* Sends the feature's next message.  Called only if a credit is available and
+	 * no message is being sent in parts.  Returns false if there is no message to
+	 * send. */
 	bool (*transmit)(struct rr_conn *);
 	void (*tick)(struct rr_conn *);
 	rr_time (*deadline)(const struct rr_conn *);

@@ -71,9 +71,8 @@ struct rr_feature_config {
 	                             * that we send; default 16 */
 	rr_time group_wait;         /* maximum time that a group waits for its credits;
 	                             * default 1 s */
-	uint32_t tbsn_max;          /* longest result that we place by Send if the
-	                             * choice is ours as Responder, in octets; default
-	                             * 65536 */
+	uint32_t tbsn_max;          /* longest result, in octets, that we as Responder
+	                             * choose to place by Send; default 65536 */
 };
 
 /* Replaces zero members by their defaults. */

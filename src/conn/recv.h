@@ -98,8 +98,8 @@ void rr_cont_fini(struct rr_conn *);
 bool rr_cont_discards(struct rr_conn *, const struct rr_msg *);
 /* Discards the remaining parts of the sequence. */
 void rr_cont_discard(struct rr_conn *, uint32_t xid, bool response);
-/* Lets call @xid wait, until @until at the latest, for the last part of its Reply.  The
- * parts of that Reply are being discarded. */
+/* Makes call @xid wait for the last part of its Reply, with deadline @until.  The parts
+ * of that Reply are being discarded. */
 void rr_cont_wait(struct rr_conn *, uint32_t xid, rr_time until);
 /* Handles an RDMA2_ERROR for call @xid: no further part of the Reply to that call will
  * arrive. [E12] */

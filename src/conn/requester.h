@@ -120,8 +120,8 @@ void rr_call_fini(struct rr_conn *);
 void rr_answer_received(struct rr_conn *, struct rr_msg *);
 /* Processes an RDMA2_ERROR. */
 void rr_answer_error(struct rr_conn *, const struct rr_msg *);
-/* Records that the message's Send has invalidated a handle.  Returns false unless the
- * message's call, or a call that ended early, has offered that handle. [K17] */
+/* Records that the message's Send has invalidated a handle.  Returns false if neither
+ * the message's call nor a call that ended early has offered this handle. [K17] */
 bool rr_answer_invalidated(struct rr_conn *, const struct rr_msg *);
 /* Returns true if these octets begin an RPC Reply to @xid. [check: RPC message] */
 bool rr_answer_is_reply(const uint8_t *p, size_t len, uint32_t xid);

@@ -117,8 +117,9 @@ void rr_request_begin(struct rr_conn *, struct rr_request_state *);
  * memory. */
 void rr_request_begin_roomed(struct rr_conn *, struct rr_request_state *);
 /* Begins the next request that waits for its turn.  If none can begin now, continues
- * with the first request that waits for memory, or refuses it if no memory can become
- * free.  Returns false if no request waits, or all must wait longer. */
+ * the first request that waits for memory, or refuses that request if no memory can
+ * become free.  Returns false if no request is waiting, or if every request must wait
+ * longer. */
 bool rr_request_next(struct rr_conn *);
 
 /* -- pull.c ---------------------------------------------------------------- */
