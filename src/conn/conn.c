@@ -8,7 +8,7 @@
  *
  * A loss may happen in any state.  The provider has then completed every post and
  * closed every region.  Requests that the user is serving remain until answered, and
- * lent Replies remain until released.  CLOSED is queued when none remains.
+ * lent Replies remain until released.  When none remains, CLOSED is the next action.
  */
 #include "conn/core.h"
 
