@@ -159,7 +159,7 @@ void rr_acceptor_job_free(struct rr_acceptor_job *a)
 	free(a);
 }
 
-/* -- life ------------------------------------------------------------------ */
+/* -- creation and destruction ---------------------------------------------- */
 
 int rr_acceptor_new(const struct rpcrdma_service_gss_options *o,
                     struct rr_acceptor **ret)

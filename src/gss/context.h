@@ -77,7 +77,7 @@ int rr_gss_identity_init(struct rr_gss_identity *, gss_name_t name, gss_OID mech
                          gss_ctx_id_t id) RR_MUST_CHECK;
 void rr_gss_identity_fini(struct rr_gss_identity *);
 
-/* -- protect.c: these take the context's lock ------------------------------- */
+/* -- protect.c: functions that acquire the context's lock ------------------- */
 
 /* Verifies the MIC of the Call's header.  @ret_qop receives the quality of protection
  * that the client used. */

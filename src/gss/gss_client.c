@@ -288,7 +288,7 @@ static int unwrap_gss_reply(struct rr_call_auth *a, struct rr_rpc_reply *h,
 	return err;
 }
 
-/* -- the life of a call ---------------------------------------------------- */
+/* -- life cycle of a call -------------------------------------------------- */
 
 static int new_gss_call(struct rr_auth_context *a, const struct rpcrdma_call_options *o,
                         struct rr_call_auth **ret)
@@ -347,7 +347,7 @@ static const struct rr_call_auth_ops gss_ops = {
         .detach = detach_gss,
 };
 
-/* -- the life of the object ------------------------------------------------ */
+/* -- life cycle of the object ---------------------------------------------- */
 
 static void ignore_destroyed(struct rpcrdma_call *k, const struct rpcrdma_reply *r,
                              void *arg)

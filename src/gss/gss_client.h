@@ -64,7 +64,7 @@ struct rpcrdma_gss {
 int rr_gss_client_new(struct rr_auth_host *host, const struct rpcrdma_gss_options *,
                       struct rpcrdma_gss **ret) RR_MUST_CHECK;
 
-/* -- between gss_client.c and gss_setup.c ---------------------------------- */
+/* -- interface between gss_client.c and gss_setup.c ------------------------ */
 
 /* Begins the set-up of a context.  When the set-up ends, it calls rr_gss_ready or
  * rr_gss_failed, but not before this function has returned.  Returns 0 or -ENOMEM. */

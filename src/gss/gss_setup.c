@@ -353,7 +353,7 @@ static int send_token(struct rr_gss_setup *s)
 	return err;
 }
 
-/* -- from step to step ----------------------------------------------------- */
+/* -- sequence of the steps ------------------------------------------------- */
 
 /* Returns the time at which to replace the context, shortly before its ticket expires.
  * The context is used for at least half of its lifetime: a new context made with the
@@ -473,7 +473,7 @@ static void setup_timed_out(struct rr_timer *t)
 		           "no answer from the KDC in time");
 }
 
-/* -- for the object -------------------------------------------------------- */
+/* -- interface for gss_client.c -------------------------------------------- */
 
 int rr_gss_setup_begin(struct rpcrdma_gss *g)
 {

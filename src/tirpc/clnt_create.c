@@ -167,7 +167,7 @@ static CLIENT *create_over_tcp(const struct clnt_target *w, const struct addrinf
 	return rr_rpc_refuse(RPC_SYSTEMERROR, RPC_SYSTEMERROR, err);
 }
 
-/* -- trying netids in order ------------------------------------------------ */
+/* -- attempts for each netid ----------------------------------------------- */
 
 static CLIENT *try_netid(const struct clnt_target *w, const struct rr_rpc_netid *n,
                          rr_time deadline)

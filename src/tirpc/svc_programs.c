@@ -51,7 +51,7 @@ void svc_rdma_unreg(SVCXPRT *x, rpcprog_t prog, rpcvers_t vers)
 		rr_rpc_registry_del(r, (uint32_t)prog, (uint32_t)vers);
 }
 
-/* -- replacements for functions of libtirpc -------------------------------- */
+/* -- replacements for libtirpc's functions --------------------------------- */
 
 static bool_t register_with_tirpc(SVCXPRT *x, u_long prog, u_long vers,
                                   dispatch_fn *dispatch, int protocol)

@@ -91,7 +91,7 @@ void copy_link_lost(struct copy_link *k)
 	k->state = LOST;
 }
 
-/* ---- Making one ------------------------------------------------------------------ */
+/* ---- Making a link --------------------------------------------------------------- */
 
 /* If @backup is not empty, renames the old file to that name. */
 static int back_up(const struct copy_dir *dir, const char *name, const char *backup)
