@@ -264,8 +264,8 @@ struct rpcrdma_conn_options {
 	 * ended. */
 	const struct rpcrdma_extension *const *extensions;
 	unsigned n_extensions;
-	/* Host authentication.  @hostauth is lent; required unless the policy is OFF.
-	 */
+	/* Policy and credentials for host authentication.  @hostauth is lent; it is
+	 * required unless the policy is OFF. */
 	enum rpcrdma_hostauth_policy hostauth_policy;
 	const struct rpcrdma_hostauth *hostauth;
 

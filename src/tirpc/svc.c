@@ -503,8 +503,8 @@ static bool accept_gss_call(struct frame *f)
 	return false;
 }
 
-/* Returns AUTH_OK if src/gss has accepted the request.  libtirpc calls this function for
- * flavor RR_RPC_GSS; see svc_gss.h. */
+/* Returns AUTH_OK if src/gss has accepted the request.  Called by libtirpc for flavor
+ * RR_RPC_GSS; see svc_gss.h. */
 static enum auth_stat authenticate_gss(struct svc_req *r, struct rpc_msg *m)
 {
 	struct transport *t = find_live_transport(r->rq_xprt);

@@ -6,8 +6,8 @@
  * WRITEs are UNSTABLE and followed by COMMIT, every COPY_CHECKPOINT octets and at the
  * end.  If the verifier differs from that in earlier replies, the server has restarted
  * and may have lost data: all data since the last COMMIT are read and sent again.  Data
- * from a pipe cannot be read again; its slots are kept until a COMMIT and sent again
- * from memory.
+ * from a pipe cannot be read again.  The pipe's slots are therefore kept until a
+ * COMMIT, and sent again from memory.
  *                                                       [RFC 1813 §3.3.7, §3.3.21]
  *
  * Holes: SEEK_DATA finds the data of a sparse local source.  Within data, and in files

@@ -99,7 +99,7 @@ static int back_up(const struct copy_dir *dir, const char *name, const char *bac
 	return *backup ? copy_backup_move(dir, name, backup) : 0;
 }
 
-/* Renames the backup back after the link could not be renamed. */
+/* Gives the old file its original name again, after the link could not be renamed. */
 static void undo_backup(const struct copy_dir *dir, const char *name,
                         const char *backup)
 {
