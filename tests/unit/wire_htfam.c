@@ -13,6 +13,7 @@
 #include "wire/htfam/htfam_wire.h"
 #include "wire/reminv/reminv_wire.h"
 #include "wire/rprc/rprc_wire.h"
+#include "wire/rtr/rtr_wire.h"
 
 /* -- one codec for each type ------------------------------------------------- */
 
@@ -566,8 +567,10 @@ static void both_families_decode_to_the_same_lists(void **state)
 /* NS-xcharext-01 */
 static void property_codes_lie_in_the_range_for_experiments(void **state)
 {
-	static const uint32_t codes[] = {RDMA2_PROPID_HTFAM, RDMA2_PROPID_REQREMINV,
-	                                 RDMA2_PROPID_RPRC};
+	static const uint32_t codes[] = {RDMA2_PROPID_HTFAM,    RDMA2_PROPID_REQREMINV,
+	                                 RDMA2_PROPID_RPRC,     RDMA2_PROPID_RTRSUPP,
+	                                 RDMA2_PROPID_RBSTRUCT, RDMA2_PROPID_REQRXLIM,
+	                                 RDMA2_PROPID_RESPSXLIM};
 
 	for (size_t i = 0; i < RR_ARRAY_SIZE(codes); i++)
 		assert_true(codes[i] >= 0xFFFFFF00);

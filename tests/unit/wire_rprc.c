@@ -135,7 +135,7 @@ static void done_is_a_prefix_and_nothing_more(void **state)
 	free(o.at);
 }
 
-/* RR-4.1-01: the lists of such a Reply are those of any RDMA2_NOMSG */
+/* The lists of such a Reply are those of any RDMA2_NOMSG */
 static void a_reply_with_a_read_chunk_has_60_octets(void **state)
 {
 	struct octets o = OCTETS(0x7a10, 1, 0, 0x7a10, 70000, 0x7f00, 0x1000, 0, 0, 0);
@@ -189,7 +189,7 @@ static size_t size_msg_done(const void *v)
 static const struct codec msg_done = {get_msg_done, put_msg_done, size_msg_done,
                                       sizeof(struct msg_done)};
 
-/* RR-4.1.3-02 RI-5.2-04 */
+/* RI-5.2-04 */
 static void msg_done_has_xids_before_its_chunk_lists(void **state)
 {
 	struct msg_done m;
@@ -212,7 +212,6 @@ static void msg_done_has_xids_before_its_chunk_lists(void **state)
 	assert_int_equal(m.lists.reads[0].position, 180);
 }
 
-/* RR-P-07 */
 static void msg_done_has_at_most_16_xids(void **state)
 {
 	uint32_t words[1 + 17 + 4] = {16};
