@@ -6,27 +6,9 @@
 
 enum { FIRST_BUCKETS = 64 };
 
-static struct rr_call_entry **xid_bucket(const struct rr_call_table *t, uint32_t xid)
-{
-	/* Sequential XIDs need no hashing; the multiplication spreads other XIDs. */
-	return &t->bucket[(xid ^ (xid * 2654435761u >> 16)) & (t->buckets - 1)];
-}
-
-struct rr_call_entry *rr_call_table_find(const struct rr_call_table *t, uint32_t xid)
-{
-	struct rr_call_entry *e;
-
-	if (!t->count)
-		return NULL;
-	for (e = *xid_bucket(t, xid); e; e = e->next)
-		if (e->xid == xid)
-			return e;
-	return NULL;
-}
-
 static void link_entry(struct rr_call_table *t, struct rr_call_entry *e)
 {
-	struct rr_call_entry **b = xid_bucket(t, e->xid);
+	struct rr_call_entry **b = rr_call_table_bucket(t, e->xid);
 
 	e->next = *b;
 	*b = e;
@@ -77,7 +59,7 @@ void rr_call_table_del(struct rr_call_table *t, struct rr_call_entry *e)
 
 	if (!e->listed)
 		return;
-	for (p = xid_bucket(t, e->xid); *p != e; p = &(*p)->next)
+	for (p = rr_call_table_bucket(t, e->xid); *p != e; p = &(*p)->next)
 		;
 	*p = e->next;
 	e->listed = false;

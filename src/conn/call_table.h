@@ -21,8 +21,23 @@ struct rr_call_table {
 	size_t count;   /* number of entries */
 };
 
+/* Returns the bucket of @xid.  There must be buckets. */
+static inline struct rr_call_entry **rr_call_table_bucket(const struct rr_call_table *t,
+                                                          uint32_t xid)
+{
+	/* Sequential XIDs need no hashing; the multiplication spreads other XIDs. */
+	return &t->bucket[(xid ^ (xid * 2654435761u >> 16)) & (t->buckets - 1)];
+}
 /* Returns the entry with @xid, or NULL. */
-struct rr_call_entry *rr_call_table_find(const struct rr_call_table *, uint32_t xid);
+static inline struct rr_call_entry *rr_call_table_find(const struct rr_call_table *t,
+                                                       uint32_t xid)
+{
+	struct rr_call_entry *e = t->count ? *rr_call_table_bucket(t, xid) : NULL;
+
+	while (e && e->xid != xid)
+		e = e->next;
+	return e;
+}
 /* Adds @e, which must not be listed, under an XID that no other entry has.  Allocates
  * buckets from @mem.  Returns false if there is no memory for the first buckets. */
 bool rr_call_table_add(struct rr_call_table *, const struct rr_mem *,

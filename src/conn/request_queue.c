@@ -118,9 +118,15 @@ static bool begin_next_turn(struct rr_conn *c)
 	return true;
 }
 
+static bool has_waiting_request(const struct rr_conn *c)
+{
+	return !rr_list_empty(&c->roomed_turns) || !rr_list_empty(&c->turns) ||
+	       !rr_list_empty(&c->budget_queue);
+}
+
 bool rr_request_next(struct rr_conn *c)
 {
-	return rr_conn_live(c) &&
+	return has_waiting_request(c) && rr_conn_live(c) &&
 	       (begin_roomed(c) || begin_next_turn(c) || serve_budget(c));
 }
 
