@@ -40,6 +40,7 @@ uses() {
 	libs=$(pkg-config --libs rpcrdma)
 	static=$(pkg-config --libs --static rpcrdma | sed 's/-lrpcrdma/-l:librpcrdma.a/')
 	lib=$(dirname "$(find "$1" -name librpcrdma.so)")
+	! objdump -h "$lib/librpcrdma.a" | grep -F .gnu.lto || fail "only one GCC reads the archive"
 	# shellcheck disable=SC2086
 	"$cc" -Wall -Wextra -Werror $flags $cflags "$program" -o "$tmp/shared" $libs
 	# shellcheck disable=SC2086
