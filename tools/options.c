@@ -24,6 +24,18 @@ int tool_take_provider(void *to, const char *arg)
 	return 0;
 }
 
+int tool_take_features(void *to, const char *arg)
+{
+	char reason[256];
+
+	if (rpcrdma_features_check(arg, reason, sizeof(reason))) {
+		tool_error("--features: %s", reason);
+		return -EINVAL;
+	}
+	*(const char **)to = arg;
+	return 0;
+}
+
 enum { LIMIT_BYTES = 32 };
 
 /* Formats @v in the form that the option accepts: a size is in the largest unit that

@@ -363,12 +363,34 @@ void tool_conn_options(const struct tool_common *c, struct rpcrdma_conn_options 
 	*ret = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
 	ret->provider = c->provider;
 	ret->version = c->version;
+	ret->features = c->features;
 	ret->credits = c->credits;
 	ret->inline_bytes = c->inline_bytes;
 	ret->segment_bytes = c->segment_bytes;
 	ret->hostauth_policy = c->hostauth_policy;
 	ret->hostauth = c->hostauth;
 	ret->hostauth_name = c->peer_name;
+}
+
+const char *tool_feature_names(uint64_t mask, char ret[TOOL_FEATURES_BYTES])
+{
+	static const struct {
+		enum rpcrdma_feature bit;
+		const char *name;
+	} features[] = {
+	        {RPCRDMA_FEATURE_RPRC, "rprc"},
+	        {RPCRDMA_FEATURE_REMINV, "reminv"},
+	        {RPCRDMA_FEATURE_RTR, "rtr"},
+	        {RPCRDMA_FEATURE_HTFAM, "htfam"},
+	};
+	size_t n = 0;
+
+	ret[0] = 0;
+	for (size_t i = 0; i < TOOL_N(features); i++)
+		if (mask & (uint64_t)features[i].bit)
+			n += (size_t)snprintf(ret + n, TOOL_FEATURES_BYTES - n, " %s",
+			                      features[i].name);
+	return ret;
 }
 
 void tool_common_end(struct tool_common *c)

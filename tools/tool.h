@@ -40,6 +40,7 @@ const char *tool_provider_reason(int error);
 /* Values of the options that every subcommand has (TOOL_COMMON_ROWS). */
 struct tool_common {
 	const char *provider;
+	const char *features;
 	const char *trace;
 	unsigned version;
 	unsigned verbose;
@@ -110,6 +111,11 @@ struct tool_option {
 	 "RPC-over-RDMA version: 2 or 1 only, or auto (default): 2, and 1 with peers " \
 	 "that lack it",                                                               \
 	 "auto 1 2", TOOL_AT(TOOL_CHOICE, type, member.version)},                      \
+	{"features", NULL, "LIST",                                                     \
+	 "optional features of version 2 to offer: none (default), all, or a list "    \
+	 "such as rprc,reminv=largest,rtr,htfam",                                      \
+	 "none all rprc reminv rtr htfam",                                             \
+	 TOOL_CALL(tool_take_features, type, member.features)},                        \
 	{"credits", NULL, "N", "calls in flight to ask for, 2 to 2047 (32)", NULL,     \
 	 TOOL_RANGE(TOOL_NUMBER, type, member.credits, 2, 2047)},                      \
 	{"inline", NULL, "BYTES", "size of Send and Receive buffers, from 1024 (4096)",\
@@ -145,6 +151,7 @@ struct tool_option {
 /* clang-format on */
 
 int tool_take_provider(void *to, const char *arg);
+int tool_take_features(void *to, const char *arg);
 
 enum { TOOL_GO_ON = -1 };
 
@@ -215,6 +222,10 @@ int tool_parse_number(const char *s, uint64_t low, uint64_t high, uint64_t *ret)
 /* Parses a number of seconds such as "0.5" or "60".  Returns 0 or -EINVAL. */
 int tool_parse_seconds(const char *s, uint64_t *ret_ns);
 uint64_t tool_now_ns(void); /* monotonic */
+/* Writes to @ret the names of the features in @mask (enum rpcrdma_feature), each after a
+ * space.  Returns @ret. */
+enum { TOOL_FEATURES_BYTES = 32 };
+const char *tool_feature_names(uint64_t mask, char ret[TOOL_FEATURES_BYTES]);
 /* Returns a size such as "1.2 GiB", in a static buffer that later calls reuse. */
 const char *tool_human(uint64_t bytes);
 /* Returns a size rounded up as in `ls -h`, such as "1.2K", in a static buffer that

@@ -299,6 +299,23 @@ struct rpcrdma_conn_options {
 	 * no entry, NFS uses port 20049; for other programs the attempt fails.  0 =
 	 * port 20049. */
 	uint32_t program, program_version;
+
+	/* The following is for both ends. */
+
+	/* Optional features of version 2 to offer to the peer: "all", "none", or a list
+	 * such as "rprc,reminv=largest,htfam"; see rpcrdma_features_check.  NULL = the
+	 * library's default, which is "none".  A feature is used if both ends offer
+	 * it. */
+	const char *features;
+};
+
+/* Optional features of version 2, as bits of a mask.                        [ext §2.1] */
+enum rpcrdma_feature {
+	RPCRDMA_FEATURE_RPRC = 1,   /* Read chunks that the Responder provides */
+	RPCRDMA_FEATURE_REMINV = 2, /* Remote Invalidation chosen by a policy */
+	/* Data placed by Send, and messages continued by a count. */
+	RPCRDMA_FEATURE_RTR = 4,
+	RPCRDMA_FEATURE_HTFAM = 8, /* separate header types for each kind of message */
 };
 
 /* Checks @provider as rpcrdma_connect and rpcrdma_listen do.  Returns 0 or -EINVAL.
@@ -306,6 +323,11 @@ struct rpcrdma_conn_options {
  * @ret_reason, which has space for @size octets; if @size is 0, writes nothing.  Does
  * not check that a device of that name exists.  Any thread. */
 RPCRDMA_API int rpcrdma_provider_check(const char *provider, char *ret_reason,
+                                       size_t size);
+/* Checks @features (of rpcrdma_conn_options) as rpcrdma_connect and rpcrdma_listen do.
+ * Returns 0 or -EINVAL, and writes @ret_reason as rpcrdma_provider_check does.  Any
+ * thread. */
+RPCRDMA_API int rpcrdma_features_check(const char *features, char *ret_reason,
                                        size_t size);
 
 /* ---- Statistics ---------------------------------------------------------------- */
@@ -347,6 +369,8 @@ struct rpcrdma_conn_info {
 	char reason[160];   /* reason of the last connection loss */
 	char identity[256]; /* proved by the peer (hostauth); "" = none */
 	struct sockaddr_storage peer, local;
+	/* Optional features that both ends offer, a mask of enum rpcrdma_feature. */
+	uint64_t features;
 };
 
 /*

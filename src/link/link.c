@@ -107,9 +107,11 @@ int rr_link_config_from(const struct rpcrdma_conn_options *o, const char *host,
 		err = choose_hostauth(&c, host);
 	if (!err)
 		err = choose_provider(&c);
+	if (!err)
+		err = rr_feature_options_parse(c.o.features, &c.features, RR_NO_REASON);
 	if (err)
 		return err;
-	c.o.provider = c.o.hostauth_name = NULL; /* were borrowed */
+	c.o.provider = c.o.hostauth_name = c.o.features = NULL; /* were borrowed */
 	*ret = c;
 	return 0;
 }
@@ -378,6 +380,7 @@ static struct rr_conn_config conn_config(struct rr_link *l,
 	        .drain_ns = RR_SEC(5),
 	        .keepalive_ns = o->keepalive_ns,
 	        .ext = l->exts ? &l->exts->table : NULL,
+	        .features = c->features.config,
 	        .auth = l->hostauth ? (struct rr_auth){rr_hostauth_step, l->hostauth,
 	                                               rr_hostauth_property}
 	                            : (struct rr_auth){NULL},

@@ -14,6 +14,7 @@
 
 #include "conn/conn.h"
 #include "link/choose.h"
+#include "link/feature_options.h"
 #include "link/pump.h"
 #include "loop/engine.h"
 #include "hostauth/hostauth.h"
@@ -85,6 +86,7 @@ struct rr_link_config {
 	uint32_t rvrsdir;        /* value of property 5 that a client sends */
 	uint32_t special_bytes;  /* limit of a Special Call; 0 = max_message_bytes */
 	char hostauth_name[256]; /* name in the peer's certificate; "" = any */
+	struct rr_feature_options features;
 };
 
 /* Checks the program's options (NULL = none) and fills in defaults.  @host is the name

@@ -44,6 +44,12 @@ void rr_link_stats(const struct rr_link *l, struct rpcrdma_stats *ret)
 	*ret = s;
 }
 
+_Static_assert((int)RPCRDMA_FEATURE_RPRC == 1 << RR_FEATURE_RPRC &&
+                       (int)RPCRDMA_FEATURE_REMINV == 1 << RR_FEATURE_REMINV &&
+                       (int)RPCRDMA_FEATURE_RTR == 1 << RR_FEATURE_RTR &&
+                       (int)RPCRDMA_FEATURE_HTFAM == 1 << RR_FEATURE_HTFAM,
+               "public and internal masks are equal");
+
 void rr_link_info(const struct rr_link *l, struct rpcrdma_conn_info *ret)
 {
 	struct rr_conn_info c;
@@ -59,6 +65,7 @@ void rr_link_info(const struct rr_link *l, struct rpcrdma_conn_info *ret)
 	ret->peer_segment_bytes = c.peer_segment_bytes;
 	ret->peer_max_segments = c.peer_max_segments;
 	ret->peer_reverse = c.peer_rvrsdir;
+	ret->features = c.features;
 	if (l->pump.ep) {
 		l->prov->limits(l->pump.ep, &lim);
 		/* stays zero if unknown */

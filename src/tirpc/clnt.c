@@ -151,6 +151,7 @@ static void free_clnt(struct rr_rpc_client *c)
 	free(c->clnt.cl_netid);
 	free(c->clnt.cl_tp);
 	free(c->provider);
+	free(c->features);
 	free(c);
 }
 
@@ -201,11 +202,13 @@ static int keep_clnt_options(struct rr_rpc_client *c, const char *host,
 		return -EINVAL;
 	strcpy(c->server, name);
 	c->o.conn.hostauth_name = c->server;
-	if (!o->conn.provider)
-		return 0;
-	c->provider = strdup(o->conn.provider);
+	c->provider = o->conn.provider ? strdup(o->conn.provider) : NULL;
+	c->features = o->conn.features ? strdup(o->conn.features) : NULL;
 	c->o.conn.provider = c->provider;
-	return c->provider ? 0 : -ENOMEM;
+	c->o.conn.features = c->features;
+	return !c->provider == !o->conn.provider && !c->features == !o->conn.features
+	               ? 0
+	               : -ENOMEM;
 }
 
 CLIENT *rr_rpc_client_new(const char *host, const struct addrinfo *list, rpcprog_t prog,

@@ -43,6 +43,7 @@ struct rr_rpc_client {
 	socklen_t addr_len;
 	char server[256]; /* the name that the server's certificate must have */
 	char *provider;   /* provider's name, or NULL */
+	char *features;   /* list of optional features, or NULL */
 	int lost_fd;      /* eventfd: readable while the connection is lost */
 	/* Held while a call is encoded or decoded, since authenticators have state;
 	 * held during the entire call if RPCSEC_GSS is used.  Recursive, since

@@ -231,11 +231,13 @@ static void options_need_not_live_on(void **state)
 
 	*conn = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
 	conn->provider = strdup("iwarp");
+	conn->features = strdup("reminv");
 	o.conn = conn;
 	rig_start(&other);
 	c = create(other.address, &o);
 	assert_non_null(c);
 	free((char *)(uintptr_t)conn->provider);
+	free((char *)(uintptr_t)conn->features);
 	free(conn);
 	assert_int_not_equal(clnt_call(c, BLOB_DIE, (xdrproc_t)(void (*)(void))xdr_void,
 	                               NULL, (xdrproc_t)(void (*)(void))xdr_void, NULL,

@@ -218,16 +218,18 @@ static const char *format_segments(const struct rpcrdma_conn_info *i, char *ret,
 void link_describe(const struct link *k, FILE *f)
 {
 	struct rpcrdma_conn_info i;
-	char segments[64];
+	char segments[64], features[TOOL_FEATURES_BYTES];
 
 	rpcrdma_conn_get_info(k->conn, &i, sizeof(i));
 	fprintf(f,
 	        "%s: provider %s, RPC-over-RDMA version %u, credits %" PRIu32
 	        ", inline %" PRIu32 " out %" PRIu32 " in, %s"
-	        ", remote invalidation %s%s%s%s%s\n",
+	        ", remote invalidation %s%s%s%s%s%s%s\n",
 	        k->host, i.provider, i.version, i.credits_granted, i.send_inline,
 	        i.recv_inline, format_segments(&i, segments, sizeof(segments)),
-	        i.remote_invalidate ? "yes" : "no", i.identity[0] ? ", server is " : "",
+	        i.remote_invalidate ? "yes" : "no", i.features ? ", features" : "",
+	        tool_feature_names(i.features, features),
+	        i.identity[0] ? ", server is " : "",
 	        i.identity[0] ? tool_quote(i.identity) : "",
 	        k->sec ? ", security " : "", k->sec ? sec_name(k->sec) : "");
 }
@@ -235,6 +237,7 @@ void link_describe(const struct link *k, FILE *f)
 void link_describe_json(const struct link *k, FILE *f)
 {
 	struct rpcrdma_conn_info i;
+	char features[TOOL_FEATURES_BYTES], *next = features;
 
 	rpcrdma_conn_get_info(k->conn, &i, sizeof(i));
 	fprintf(f,
@@ -245,6 +248,12 @@ void link_describe_json(const struct link *k, FILE *f)
 	        i.provider, i.version, i.credits_granted, i.send_inline, i.recv_inline,
 	        i.peer_segment_bytes, i.peer_max_segments,
 	        i.remote_invalidate ? "true" : "false");
+	(void)tool_feature_names(i.features, features);
+	fputs(",\"features\":[", f);
+	for (const char *name; (name = strsep(&next, " "));)
+		if (*name)
+			fprintf(f, "%s\"%s\"", name > features + 1 ? "," : "", name);
+	fputc(']', f);
 	if (k->sec)
 		fprintf(f, ",\"sec\":\"%s\"", sec_name(k->sec));
 	if (i.identity[0]) {

@@ -74,7 +74,7 @@ void report_client(struct rpcrdma_listener *l, const struct rpcrdma_conn_info *i
 	const char *reason = refused      ? refused
 	                     : *i->reason ? i->reason
 	                                  : strerror(-i->error);
-	char text[ADDR_BYTES], line[ADDR_BYTES + 512];
+	char text[ADDR_BYTES], line[ADDR_BYTES + 512], features[TOOL_FEATURES_BYTES];
 	const char *who = format_address(&i->peer, text);
 
 	(void)l;
@@ -83,9 +83,10 @@ void report_client(struct rpcrdma_listener *l, const struct rpcrdma_conn_info *i
 	if (!arg)
 		return;
 	if (i->connected)
-		snprintf(line, sizeof(line), "connected: %s, version %u%s%s",
-		         i->provider, i->version, *i->identity ? ", is " : "",
-		         i->identity);
+		snprintf(line, sizeof(line), "connected: %s, version %u%s%s%s%s",
+		         i->provider, i->version, i->features ? ", features" : "",
+		         tool_feature_names(i->features, features),
+		         *i->identity ? ", is " : "", i->identity);
 	else
 		snprintf(line, sizeof(line), "%s%s", i->error ? "ended: " : "left",
 		         i->error ? reason : "");

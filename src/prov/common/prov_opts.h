@@ -10,6 +10,7 @@
 #define RR_PROV_COMMON_PROV_OPTS_H
 
 #include "base/base.h"
+#include "base/reason.h"
 
 struct rr_opt {
 	const char *name;
@@ -22,13 +23,6 @@ struct rr_opts {
 	const struct rr_opt *opt;
 	unsigned n;
 };
-
-/* A buffer for an error message; not written to if @size is 0. */
-struct rr_reason {
-	char *text;
-	size_t size;
-};
-#define RR_NO_REASON ((struct rr_reason){NULL, 0})
 
 /* Sets each option's field in @obj to the value in @text (NULL: empty) or to its
  * default.  Returns 0, or -EINVAL with a message in @reason; in that case, only some

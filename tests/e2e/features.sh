@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# --features: the lists that are refused, and that the ends offer what was chosen: a
+# connection has the features that both ends offer, and none in version 1.
+. "$(dirname "$0")/tools.lib"
+
+# refuses TEXT ARGUMENT...: exits with 2, and prints this on standard error.
+refuses() {
+	_text=$1
+	shift
+	run 2 "$@"
+	grep -qF -- "$_text" err || {
+		fail "$*: does not print '$_text':"
+		cat err
+	}
+}
+
+refuses '--features: there is no feature "foo"; there are rprc, reminv, rtr, htfam' \
+	ping --features rprc,foo 127.0.0.1
+refuses '--features: feature "reminv" has no policy "best"; it has largest, none,' \
+	ls --features reminv=best nfs://127.0.0.1/e
+refuses '--features: option "rprc-lifetime" of the features is 0 or a number from 1000' \
+	nfsd --export "$EXP:/e" --features rprc,rprc-lifetime=1
+refuses '--features: there is an option of feature "rprc", which is off' \
+	cp --features rtr,rprc-pending=3 a b
+
+# shows TEXT JSON SERVER'S CLIENT'S [OPTION...]: what ping prints of the features.
+shows() {
+	_text=$1 _json=$2 _ends="$3 $4"
+	start_server 0 -v --features "$3"
+	shift 3
+	run 0 ping -v -q -c 1 --features "$@" "$HOST"
+	[ "$(grep -o ', features [a-z ]*' out)" = "$_text" ] || fail "$_ends: $(cat out)"
+	run 0 ping --json -q -c 1 --features "$@" "$HOST"
+	grep -qF "\"features\":[$_json]" out || fail "$_ends: $(cat out)"
+	stop_server
+	[ "$(grep -o ', features [a-z ]*' server.err | sort -u)" = "$_text" ] ||
+		fail "$_ends: the server prints $(cat server.err)"
+	: >server.err
+}
+
+shows "" "" none none
+shows "" "" none all
+shows "" "" all none
+shows "" "" all all --rpcrdma-version 1
+done_testing
