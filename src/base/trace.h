@@ -29,6 +29,8 @@
 	X(REPLY_RECEIVED, "format", "octets", "write_octets")                          \
 	X(CALL_DONE, "status", "", "")                                                 \
 	X(CALL_RETRIED, "rdma_err", "a", "b")                                          \
+	X(REPLY_EXPOSED, "octets", "segments", "")                                     \
+	X(EXPOSURE_ENDED, "expired", "octets", "")                                     \
 	X(RDMA_READ, "handle", "offset", "length")                                     \
 	X(RDMA_WRITE, "handle", "offset", "length")                                    \
 	X(REGION_REGISTERED, "handle", "length", "access")                             \

@@ -71,6 +71,11 @@ static bool match_lists(const struct rr_conn *c, const struct rr_call_state *s,
 	       match_writes(ours, &m->lists) && match_reply_chunk(c->version, ours, m);
 }
 
+bool rr_answer_match_writes(const struct rr_call_state *s, const struct rr_msg *m)
+{
+	return match_writes(s->chunks ? &s->chunks->lists : NULL, &m->lists);
+}
+
 bool rr_answer_is_reply(const uint8_t *p, size_t len, uint32_t xid)
 {
 	return len >= RR_RPC_MIN && rr_load_u32(p) == xid && rr_load_u32(p + 4) == 1;
@@ -78,7 +83,7 @@ bool rr_answer_is_reply(const uint8_t *p, size_t len, uint32_t xid)
 
 /* -- the Reply ------------------------------------------------------------- */
 
-static uint64_t note_results(struct rr_call_state *s, const struct rr_lists *l)
+uint64_t rr_answer_note_results(struct rr_call_state *s, const struct rr_lists *l)
 {
 	uint64_t sum = 0;
 
@@ -126,6 +131,7 @@ static int take_special(struct rr_conn *c, struct rr_call_state *s,
 {
 	s->reply = s->chunk_buf.p;
 	s->reply_len = (size_t)m->lists.reply.length;
+	c->count.reply_chunks_used++;
 	c->count.bytes_reply_chunk += s->reply_len;
 	return RR_CALL_OK;
 }
@@ -141,7 +147,7 @@ static void finish_reply(struct rr_conn *c, struct rr_call_state *s, struct rr_m
 		rr_recv_fault(c, m, &none, -EPROTO);
 		return;
 	}
-	written = note_results(s, &m->lists);
+	written = rr_answer_note_results(s, &m->lists);
 	if (continued)
 		status = take_continued(c, s);
 	else if (m->p.htype == RDMA2_MSG)
@@ -171,6 +177,8 @@ void rr_answer_received(struct rr_conn *c, struct rr_msg *m)
 	bool continued = m->more || rr_cont_is(c, m->p.xid, true);
 	struct rr_error e = {.code = RDMA2_ERR_INVAL_CONT};
 
+	if (m->lists.total_reads && rr_reply_pull_received(c, s, m))
+		return;
 	if (!s) {
 		if (m->more)
 			rr_cont_discard(c, m->p.xid, true);
@@ -223,6 +231,8 @@ void rr_answer_error(struct rr_conn *c, const struct rr_msg *m)
 	if (s) {
 		rr_call_event(s, RR_CALL_EV_ANSWER);
 		s->call->error = e;
+		if (s->carried && e.code == RDMA2_ERR_INVAL_HTYPE)
+			c->rprc.carries = false; /* [ext §2.4] */
 		rr_recover_note(s);
 		rr_call_end(c, s, RR_CALL_REMOTE_ERROR);
 	} else if (!rr_props_rejected(c, m->p.xid) &&

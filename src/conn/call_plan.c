@@ -183,6 +183,20 @@ static size_t max_reply_inline(const struct call_plan *p)
 	return most - RR_MIN(most, header);
 }
 
+/* Returns true if a Reply of at most @want octets needs a Reply chunk, which is not
+ * otherwise asked for.                                           [K9, ext §3.4] */
+static bool needs_reply_chunk(const struct call_plan *p, size_t want)
+{
+	const struct rr_call *call = p->s->call;
+	size_t simple = p->c->props.recv_inline - p->returned;
+
+	if (!rr_rprc_may_pull(p->c))
+		return want > max_reply_inline(p);
+	if (p->c->cfg.features.no_reply_chunks || want <= simple)
+		return false;
+	return call->flags & RR_CALL_LARGE_REPLY || call->reply_min > simple;
+}
+
 static size_t expected_reply(const struct call_plan *p)
 {
 	size_t want = p->s->reply_bound;
@@ -205,6 +219,7 @@ static int add_reply_chunk(struct call_plan *p, size_t want)
 		return -ENOMEM;
 	}
 	(void)add_region(p->s, RR_USE_REPLY, p->s->chunk_buf.p, want);
+	p->c->count.reply_chunks_offered++;
 	return 0;
 }
 
@@ -220,7 +235,7 @@ static int plan_reply_chunk(struct call_plan *p)
 
 	if (!p->chunks)
 		return r->reply_bytes ? -EMSGSIZE : 0;
-	if (!asked && want <= max_reply_inline(p))
+	if (!asked && !needs_reply_chunk(p, want))
 		return 0;
 	p->s->chunk_buf.charged = r->reply_bytes != 0;
 	err = add_reply_chunk(p, want);

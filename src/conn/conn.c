@@ -102,6 +102,7 @@ int rr_conn_new(const struct rr_conn_config *cfg, rr_time now, struct rr_conn **
 	rr_credit_init(&c->credit, credit_ceiling(&c->cfg), c->cfg.send_credits,
 	               cfg->role == RR_CONN_CLIENT);
 	rr_tx_init(c);
+	rr_rprc_init(c);
 	rr_props_init(c);
 	if (rr_recv_init(c)) {
 		rr_conn_free(c);
@@ -171,6 +172,11 @@ void rr_conn_close(struct rr_conn *c, int status, rr_time now)
 void rr_conn_no_remote_inv_in(struct rr_conn *c)
 {
 	c->remote_inv_in = false;
+}
+
+void rr_conn_cannot_be_read(struct rr_conn *c)
+{
+	c->cannot_be_read = true;
 }
 
 void rr_conn_cannot_read(struct rr_conn *c)

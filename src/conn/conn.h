@@ -118,6 +118,16 @@ struct rr_room {
 	void *ctx;
 };
 
+/* Memory of the process for replies that peers may read [ext §3.8].  The functions must
+ * not call into the connection.  NULL = no limit. */
+struct rr_exposure_budget {
+	/* Reserves @bytes.  Returns false if there is too little memory. */
+	bool (*take)(void *ctx, uint64_t bytes);
+	/* Returns reserved memory. */
+	void (*give)(void *ctx, uint64_t bytes);
+	void *ctx;
+};
+
 /* Every limit and timer must be nonzero, unless its comment says what 0 means. */
 struct rr_conn_config {
 	enum rr_conn_role role;
@@ -156,6 +166,7 @@ struct rr_conn_config {
 	const struct rr_ext_table *ext; /* lent for the connection's life; NULL = no
 	                                 * extensions */
 	struct rr_feature_config features;
+	struct rr_exposure_budget exposure_budget;
 	struct rr_auth auth;     /* if @step is NULL, property 6 is ignored */
 	bool auth_required;      /* refuse peers that do not authenticate; requires
 	                          * @auth */
@@ -207,7 +218,9 @@ enum rr_call_flag {
 	                              * payload */
 	RR_CALL_WHOLE = 1 << 5,      /* send by Special Format if the peer's limits
 	                              * allow it */
-	RR_CALL_ROOM = 1 << 6,       /* provide a Reply chunk of @reply_bytes octets
+	RR_CALL_LARGE_REPLY = 1 << 7, /* the Reply's length usually is near
+	                               * @reply_bytes */
+	RR_CALL_ROOM = 1 << 6,        /* provide a Reply chunk of @reply_bytes octets
 	                              * even for a short Reply */
 };
 
@@ -257,7 +270,10 @@ struct rr_call {
 	                     * without the results in @dests; 0 = unknown, assumed
 	                     * small.  A Reply chunk is provided if a Reply of this
 	                     * length is too long for continued messages [v2 §A.2] */
-	uint64_t user;      /* for the user; the connection does not use it */
+	size_t reply_min; /* expected minimum length of that stream; 0 = unknown.  If the
+	                     * peer can expose replies, a Reply chunk is provided only if
+	                     * even this length does not fit in one message [ext §3.4] */
+	uint64_t user;    /* for the user; the connection does not use it */
 
 	/* Result, valid from RR_ACT_CALL_DONE to rr_conn_call_release. */
 	int status;            /* enum rr_call_status or negative errno */
@@ -394,6 +410,9 @@ void rr_conn_no_remote_inv_in(struct rr_conn *);
  * with Read chunks are then refused with RDMA2_ERR_READ_CHUNKS and a maximum of 0.
  * Call it before rr_conn_open. */
 void rr_conn_cannot_read(struct rr_conn *);
+/* Declares that the peer cannot read our memory (our IRD or the peer's ORD is 0).  Call
+ * it before rr_conn_open. */
+void rr_conn_cannot_be_read(struct rr_conn *);
 
 /* Number of Receives that a server posts before its client's first message. */
 enum { RR_FIRST_RECEIVES = 3 };
@@ -569,6 +588,14 @@ struct rr_conn_counters {
 	uint64_t bytes_collected; /* octets received in continued Calls, whether or not
 	                           * the Calls were executed */
 	uint64_t registrations, local_invalidations, remote_invalidations;
+	uint64_t reply_chunks_offered, reply_chunks_used; /* of our calls */
+	uint64_t done_sent, done_received; /* pull completion notifications */
+	uint64_t done_dropped;       /* notifications received for no exposed reply */
+	uint64_t rprc_exposed;       /* replies sent as Read chunks */
+	uint64_t rprc_expired;       /* exposures ended by their lifetime */
+	uint64_t bytes_reply_pulled; /* octets of Replies that we pulled */
+	uint64_t bytes_copied;       /* octets of replies copied in order to be
+	                              * exposed */
 };
 
 void rr_conn_info(const struct rr_conn *, struct rr_conn_info *ret);

@@ -35,6 +35,7 @@
  *                 pull.c         RDMA Reads of a Call's Read chunks
  *                 collect.c      Calls received in parts
  *                 reply.c        replies
+ *   rprc/                        responder-provided Read chunks
  */
 #ifndef RR_CONN_CORE_H
 #define RR_CONN_CORE_H
@@ -59,6 +60,7 @@
 #include "conn/slab.h"
 #include "conn/states.h"
 #include "conn/tx.h"
+#include "conn/rprc/rprc.h"
 #include "conn/version_ops.h"
 #include "conn/xmit.h"
 
@@ -82,6 +84,7 @@ struct rr_conn {
 	bool remote_inv_out; /* our Sends may invalidate the peer's regions */
 	bool remote_inv_in;  /* the peer's Sends may invalidate our regions */
 	bool cannot_read;    /* RDMA Reads are not possible */
+	bool cannot_be_read; /* the peer cannot read our memory */
 	struct rr_wire_private peer_private;
 	struct rr_credit credit;
 	struct rr_credit1 credit1; /* version 1: credits for Calls */
@@ -90,6 +93,7 @@ struct rr_conn {
 	struct rr_auth_state auth;
 	struct rr_ext_state ext;
 	unsigned features; /* bit mask of the features in use, 1u << enum rr_feature */
+	struct rr_rprc rprc;
 	struct rr_cont cont;
 	struct rr_tx tx;
 	uint32_t next_xid; /* next XID for a transport message that carries no RPC

@@ -2,9 +2,12 @@
 /* See feature.h. */
 #include "conn/feature.h"
 #include "conn/core.h"
+#include "conn/rprc/rprc.h"
 
 /* Indexed by enum rr_feature. */
-static const struct rr_feature_ops *const feature_table[RR_FEATURES] = {0};
+static const struct rr_feature_ops *const feature_table[RR_FEATURES] = {
+        [RR_FEATURE_RPRC] = &rr_rprc_ops,
+};
 
 const char *rr_feature_name(enum rr_feature f)
 {
@@ -38,7 +41,8 @@ void rr_feature_defaults(struct rr_feature_config *g)
 	default_u64(&g->max_pull, 64 << 20);
 	default_u64(&g->done_delay, RR_MS(1));
 	default_u32(&g->cont_max_sends, 8);
-	default_u32(&g->cont_hard_max, 1024);
+	if (g->on >> RR_FEATURE_RPRC & 1)
+		default_u32(&g->cont_hard_max, 1024);
 	default_u64(&g->cancel_wait, RR_MS(5000));
 	default_u32(&g->rtr_segment_bytes, 4096);
 	default_u32(&g->rtr_requests, 16);
@@ -53,18 +57,20 @@ static const struct rr_feature_ops *pick_feature(unsigned mask, unsigned f)
 	return mask >> f & 1 ? feature_table[f] : NULL;
 }
 
+enum { ALL_FEATURES = (1 << RR_FEATURES) - 1 };
+
 /* Runs the statement that follows for each feature @f in @mask whose table has function
  * @fn. */
 #define FOR_EACH_FEATURE(mask, f, fn)                                                  \
-	for (unsigned i_ = 0; (mask) >> i_ && i_ < RR_FEATURES; i_++)                  \
+	for (unsigned i_ = 0; i_ < RR_FEATURES && (unsigned)(mask) >> i_; i_++)        \
 		for (const struct rr_feature_ops *f = pick_feature(mask, i_);          \
 		     f && f->fn; f = NULL)
 
 const struct rr_feature_ops *rr_feature_of(const struct rr_conn *c, uint32_t htype)
 {
-	FOR_EACH_FEATURE(c->features, f, accepts)
-	if (f->accepts(c, htype))
-		return f;
+	FOR_EACH_FEATURE (c->features, f, accepts)
+		if (f->accepts(c, htype))
+			return f;
 	return NULL;
 }
 
@@ -72,32 +78,32 @@ uint32_t rr_features_put_props(const struct rr_conn *c, struct rr_writer *w)
 {
 	uint32_t n = 0;
 
-	FOR_EACH_FEATURE(c->features, f, put_props)
-	n += f->put_props(c, w);
+	FOR_EACH_FEATURE (c->features, f, put_props)
+		n += f->put_props(c, w);
 	return n;
 }
 
 bool rr_features_take_prop(const struct rr_conn *c, const struct rr_prop *p,
                            struct rr_peer_props *v)
 {
-	FOR_EACH_FEATURE(c->features, f, take_prop)
-	if (f->take_prop(c, p, v) == -EINVAL)
-		return false;
+	FOR_EACH_FEATURE (c->features, f, take_prop)
+		if (f->take_prop(c, p, v) == -EINVAL)
+			return false;
 	return true;
 }
 
 bool rr_features_check_props(const struct rr_conn *c, const struct rr_peer_props *v)
 {
-	FOR_EACH_FEATURE(c->features, f, check_props)
-	if (!f->check_props(v))
-		return false;
+	FOR_EACH_FEATURE (c->features, f, check_props)
+		if (!f->check_props(v))
+			return false;
 	return true;
 }
 
 void rr_features_agree(struct rr_conn *c)
 {
-	FOR_EACH_FEATURE(c->features, f, agree)
-	f->agree(c);
+	FOR_EACH_FEATURE (c->features, f, agree)
+		f->agree(c);
 }
 
 void rr_features_refused(struct rr_conn *c)
@@ -118,37 +124,45 @@ unsigned rr_features_agreed(const struct rr_conn *c)
 	return mask;
 }
 
+bool rr_features_progress(struct rr_conn *c)
+{
+	FOR_EACH_FEATURE (c->features, f, progress)
+		if (f->progress(c))
+			return true;
+	return false;
+}
+
 bool rr_features_transmit(struct rr_conn *c)
 {
-	FOR_EACH_FEATURE(c->features, f, transmit)
-	if (f->transmit(c))
-		return true;
+	FOR_EACH_FEATURE (c->features, f, transmit)
+		if (f->transmit(c))
+			return true;
 	return false;
 }
 
 void rr_features_tick(struct rr_conn *c)
 {
-	FOR_EACH_FEATURE(c->features, f, tick)
-	f->tick(c);
+	FOR_EACH_FEATURE (c->features, f, tick)
+		f->tick(c);
 }
 
 rr_time rr_features_deadline(const struct rr_conn *c)
 {
 	rr_time t = RR_TIME_NEVER;
 
-	FOR_EACH_FEATURE(c->features, f, deadline)
-	t = RR_MIN(t, f->deadline(c));
+	FOR_EACH_FEATURE (c->features, f, deadline)
+		t = RR_MIN(t, f->deadline(c));
 	return t;
 }
 
 void rr_features_lost(struct rr_conn *c)
 {
-	FOR_EACH_FEATURE(c->cfg.features.on, f, lost)
-	f->lost(c);
+	FOR_EACH_FEATURE (ALL_FEATURES, f, lost)
+		f->lost(c);
 }
 
 void rr_features_fini(struct rr_conn *c)
 {
-	FOR_EACH_FEATURE(c->cfg.features.on, f, fini)
-	f->fini(c);
+	FOR_EACH_FEATURE (ALL_FEATURES, f, fini)
+		f->fini(c);
 }

@@ -41,8 +41,15 @@ struct rr_feature_ops {
 	/* Returns true if messages of type @htype belong to the exchange of properties,
 	 * so that they may arrive before host authentication has ended. */
 	bool (*exchanges)(uint32_t htype);
+	/* Returns true if the message, of a type that the feature accepts, may have
+	 * invalidated the region m->inv_handle, and records that.  NULL = the rules for
+	 * Replies in the base protocol apply. */
+	bool (*invalidated)(struct rr_conn *, struct rr_msg *);
 	/* Processes a message of a type that the feature accepts. */
 	void (*received)(struct rr_conn *, struct rr_msg *);
+	/* Continues work that did not wait for a credit.  Returns false if there is
+	 * none. */
+	bool (*progress)(struct rr_conn *);
 	/* Sends the feature's next message.  Called only if a credit is available and
 	 * no message is being sent in parts.  Returns false if there is no message to
 	 * send. */
@@ -50,7 +57,8 @@ struct rr_feature_ops {
 	void (*tick)(struct rr_conn *);
 	rr_time (*deadline)(const struct rr_conn *);
 	/* Releases the memory that the peer could access, after the connection is
-	 * lost. */
+	 * lost.  This function and @fini are called even if the feature is switched
+	 * off. */
 	void (*lost)(struct rr_conn *);
 	void (*fini)(struct rr_conn *);
 };
@@ -70,6 +78,8 @@ void rr_features_agree(struct rr_conn *);
 void rr_features_refused(struct rr_conn *);
 /* Returns a bit mask of the features that both peers have advertised. */
 unsigned rr_features_agreed(const struct rr_conn *);
+/* Continues the work of any feature; see rr_feature_ops.progress. */
+bool rr_features_progress(struct rr_conn *);
 /* Sends the next message of any feature, under the conditions of
  * rr_feature_ops.transmit. */
 bool rr_features_transmit(struct rr_conn *);

@@ -6,9 +6,11 @@
 #include "conn/action.h"
 #include "conn/limits.h"
 #include "conn/states.h"
+#include "wire/rprc/rprc_wire.h"
 
 struct rr_peer_props {
 	uint32_t send_bytes, recv_bytes, segment_bytes, max_segments, rvrsdir;
+	struct rr_wire_rprc rprc;
 };
 
 struct rr_props {

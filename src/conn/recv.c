@@ -347,16 +347,8 @@ static bool must_authenticate(const struct rr_conn *c)
 	return c->cfg.auth_required && c->state != RR_CONN_READY;
 }
 
-/* Makes the remaining checks of an RPC message and passes the message to the Requester
- * or Responder. [check: header body to sequence] */
-static void receive_rpc(struct rr_conn *c, struct rr_msg *m)
+void rr_recv_rpc(struct rr_conn *c, struct rr_msg *m)
 {
-	if (!decode_v2_lists(m)) {
-		answer_fault(c, m, RDMA2_ERR_BAD_XDR, -EBADMSG);
-		return;
-	}
-	if (is_grant(m) && rr_lists_empty(&m->lists))
-		return; /* a grant message, whose credits are applied later */
 	if (must_authenticate(c))
 		rr_conn_fail(c, -EACCES);
 	else if (rr_cont_discards(c, m))
@@ -369,6 +361,17 @@ static void receive_rpc(struct rr_conn *c, struct rr_msg *m)
 		rr_answer_received(c, m);
 	else
 		rr_request_received(c, m);
+}
+
+static void receive_rpc(struct rr_conn *c, struct rr_msg *m)
+{
+	if (!decode_v2_lists(m)) {
+		answer_fault(c, m, RDMA2_ERR_BAD_XDR, -EBADMSG);
+		return;
+	}
+	if (is_grant(m) && rr_lists_empty(&m->lists))
+		return; /* a grant message, whose credits are applied later */
+	rr_recv_rpc(c, m);
 }
 
 static void receive_props(struct rr_conn *c, struct rr_msg *m)
@@ -389,6 +392,13 @@ static void receive_extension(struct rr_conn *c, struct rr_msg *m)
 		rr_ext_received(c, m);
 }
 
+/* Returns true if the message may have invalidated a region, and records that. [K17] */
+static bool may_invalidate(struct rr_conn *c, const struct rr_feature_ops *f,
+                           struct rr_msg *m)
+{
+	return f && f->invalidated ? f->invalidated(c, m) : rr_answer_invalidated(c, m);
+}
+
 static void receive_feature(struct rr_conn *c, const struct rr_feature_ops *f,
                             struct rr_msg *m)
 {
@@ -405,7 +415,8 @@ void rr_recv_v2(struct rr_conn *c, struct rr_msg *m)
 	const struct rr_feature_ops *f;
 	uint32_t code;
 
-	if (m->inv_handle && !rr_answer_invalidated(c, m)) {
+	f = rr_feature_of(c, m->p.htype);
+	if (m->inv_handle && !may_invalidate(c, f, m)) {
 		rr_conn_fail(c, -EPROTO); /* [K17] */
 		return;
 	}
@@ -414,7 +425,6 @@ void rr_recv_v2(struct rr_conn *c, struct rr_msg *m)
 		answer_fault(c, m, code, -EPROTO);
 		return;
 	}
-	f = rr_feature_of(c, m->p.htype);
 	if (f)
 		receive_feature(c, f, m);
 	else if (rr_ext_htype(c, m->p.htype) >= 0)

@@ -48,6 +48,9 @@ struct rr_msg {
  * docs/decisions.md, and processes the message. */
 void rr_recv_v2(struct rr_conn *, struct rr_msg *);
 
+/* Makes the remaining checks of an RPC message, whose chunk lists are decoded, and
+ * passes the message to the Requester or Responder. [check: header body to sequence] */
+void rr_recv_rpc(struct rr_conn *, struct rr_msg *);
 /* Allocates and posts the first Receives.  Returns 0 or -ENOMEM. */
 int rr_recv_init(struct rr_conn *) RR_MUST_CHECK;
 /* Frees every Receive buffer. */

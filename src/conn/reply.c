@@ -7,6 +7,8 @@
  * possible.  If none is possible, or if a Write chunk is too small for its item, an
  * error is sent instead, before anything has been written.
  *
+ * If the peer pulls replies, a long reply is exposed instead of continued (rprc/).
+ *
  * Writes are queued at once.  The Send is queued later, when it is the reply's turn and
  * there is a credit, so the Send always follows the Writes.  Only the last message of a
  * reply may invalidate a handle [K16].  The user's memory is lent until every Write and
@@ -89,13 +91,70 @@ static bool may_continue_reply(const struct rr_conn *c)
 	return c->cfg.role == RR_CONN_SERVER || c->cfg.rvrsdir >= RDMA2_RVRSDIR_CONT;
 }
 
+/* Returns the number of messages that a continued reply takes. */
+static size_t count_reply_parts(const struct rr_conn *c,
+                                const struct rr_request_state *q)
+{
+	size_t room = (c->props.send_inline - c->version->empty_bytes) & ~(size_t)3;
+	size_t last = c->props.send_inline - reply_header_bytes(c, q);
+
+	return 1 + (q->stream.left - last + room - 1) / room;
+}
+
+/* Returns true if the reply may be continued, in at most @most messages; 0 = no
+ * limit. */
+static bool continues_within(const struct rr_conn *c, const struct rr_request_state *q,
+                             size_t most)
+{
+	return may_continue_reply(c) && (!most || count_reply_parts(c, q) <= most);
+}
+
+/* Chooses to send the reply in the Reply chunk, if possible. */
+static bool choose_reply_chunk(const struct rr_conn *c, struct rr_request_state *q,
+                               struct reply_plan *p)
+{
+	if (!q->req.has_reply_chunk || q->req.reply_chunk_bytes < q->stream.left)
+		return false;
+	q->lists->has_reply = true;
+	if (reply_header_bytes(c, q) <= rr_props_least_inline(c)) {
+		q->reply_htype = RDMA2_NOMSG;
+		p->special = true;
+		return true;
+	}
+	q->lists->has_reply = false;
+	return false;
+}
+
+/* Chooses the way to send a reply that fits neither in one message nor in the Reply
+ * chunk, by means that the feature RPRC adds.                             [ext §3.3] */
+static bool choose_exposure(struct rr_conn *c, struct rr_request_state *q)
+{
+	if (!rr_rprc_may_expose(c))
+		return false;
+	if (continues_within(c, q, c->cfg.features.cont_max_sends))
+		return true;
+	if (!rr_exposure_begin(c, q))
+		return false;
+	q->reply_htype = RDMA2_NOMSG;
+	return true;
+}
+
+static bool fits_inline(const struct rr_conn *c, const struct rr_request_state *q)
+{
+	return reply_header_bytes(c, q) + q->stream.left <= c->props.send_inline;
+}
+
+static struct rr_error reply_too_long(const struct rr_request_state *q)
+{
+	return (struct rr_error){RDMA2_ERR_REPLY_RESOURCE,
+	                         {(uint32_t)RR_MIN(q->stream.left, UINT32_MAX)}};
+}
+
 /* Chooses how to send the stream.  Returns false if the stream cannot be sent, and the
  * caller must send error @e instead. [K9] */
-static bool choose_reply_format(const struct rr_conn *c, struct rr_request_state *q,
+static bool choose_reply_format(struct rr_conn *c, struct rr_request_state *q,
                                 struct reply_plan *p, struct rr_error *e)
 {
-	size_t left = q->stream.left;
-
 	q->reply_htype = RDMA2_MSG;
 	if (q->lists) {
 		q->lists->has_reply =
@@ -103,22 +162,14 @@ static bool choose_reply_format(const struct rr_conn *c, struct rr_request_state
 		q->lists->n_reads = 0;
 		q->lists->inv_handle = 0;
 	}
-	if (reply_header_bytes(c, q) + left <= c->props.send_inline)
+	if (c->cfg.features.reply_chunk_first && choose_reply_chunk(c, q, p))
 		return true;
-	if (q->req.has_reply_chunk && q->req.reply_chunk_bytes >= left) {
-		q->lists->has_reply = true;
-		if (reply_header_bytes(c, q) <= rr_props_least_inline(c)) {
-			q->reply_htype = RDMA2_NOMSG;
-			p->special = true;
-			return true;
-		}
-		q->lists->has_reply = false;
-	}
+	if (fits_inline(c, q) || choose_reply_chunk(c, q, p) || choose_exposure(c, q))
+		return true;
 	/* The Write list fits in the header, as checked by call_checks.c. */
-	if (may_continue_reply(c))
+	if (continues_within(c, q, c->cfg.features.cont_hard_max))
 		return true;
-	*e = (struct rr_error){RDMA2_ERR_REPLY_RESOURCE,
-	                       {(uint32_t)RR_MIN(left, UINT32_MAX)}};
+	*e = reply_too_long(q);
 	return false;
 }
 
@@ -204,17 +255,18 @@ static void trace_reply(struct rr_conn *c, const struct rr_request_state *q,
                         const struct reply_plan *p)
 {
 	size_t left = q->stream.left;
-	bool simple = reply_header_bytes(c, q) + left <= c->props.send_inline;
+	bool simple = fits_inline(c, q);
 	uint64_t written = 0;
 
 	for (unsigned i = 0; i < q->req.n_writes; i++)
 		written += p->item[i] ? p->item[i]->len : 0;
 	rr_conn_trace(c, RR_TRACE_REPLY_SENT, q->req.xid,
-	              p->special ? 2
-	              : simple   ? 0
-	                         : 1,
+	              q->exposure  ? 3
+	              : p->special ? 2
+	              : simple     ? 0
+	                           : 1,
 	              left, written);
-	if (p->special)
+	if (p->special || q->exposure)
 		return;
 	if (simple)
 		c->count.bytes_inline += left;
@@ -247,7 +299,31 @@ void rr_conn_reply(struct rr_conn *c, struct rr_request *r,
 		rr_reply_settle(c, q);
 		return;
 	}
-	rr_list_push(&c->tx.replies, &r->link);
+	if (!q->exposure)
+		rr_list_push(&c->tx.replies, &r->link);
+}
+
+void rr_reply_exposed(struct rr_conn *c, struct rr_request_state *q)
+{
+	struct rr_exposure *e = q->exposure;
+
+	if (rr_exposure_list(c, e)) {
+		rr_list_push(&c->tx.replies, &q->req.link);
+		return;
+	}
+	rr_exposure_detach(q);
+	rr_exposure_drop(c, e);
+	rr_reply_not_exposed(c, q);
+}
+
+void rr_reply_not_exposed(struct rr_conn *c, struct rr_request_state *q)
+{
+	q->reply_htype = RDMA2_MSG;
+	q->unsendable = !continues_within(c, q, c->cfg.features.cont_hard_max);
+	if (q->unsendable)
+		rr_reply_settle(c, q);
+	else
+		rr_list_push(&c->tx.replies, &q->req.link);
 }
 
 /* -- sending --------------------------------------------------------------- */
@@ -286,6 +362,8 @@ bool rr_reply_transmit(struct rr_conn *c, struct rr_request_state *q)
 	if (q->all_sent) /* so that the credit word of this Send no longer counts the
 	                  * request */
 		rr_request_sent(c, q);
+	if (q->exposure)
+		rr_exposure_post(q->exposure);
 	rr_xmit_send(c, x);
 	c->tx.reply = q->all_sent ? NULL : q;
 	return true;
@@ -295,6 +373,10 @@ void rr_reply_settle(struct rr_conn *c, struct rr_request_state *q)
 {
 	RR_ASSERT(q->phase == RR_REQUEST_REPLYING);
 	rr_request_event(q, RR_REQUEST_EV_CARRY);
-	if (q->all_sent && !q->xmits_out)
+	if (q->unsendable && !q->xmits_out) {
+		const struct rr_error e = reply_too_long(q);
+
+		fail_reply(c, q, &e);
+	} else if (q->all_sent && !q->xmits_out && !rr_exposure_holds(q))
 		rr_request_end(c, q, rr_conn_live(c) ? 0 : -ECONNRESET);
 }

@@ -83,6 +83,7 @@ static void free_call_state(struct rr_conn *c, struct rr_call_state *s)
 {
 	rr_call_table_del(&c->table, &s->entry);
 	rr_call_chunks_free(c, s);
+	rr_reply_pull_free(c, s);
 	rr_mbuf_free(&c->quota, &s->reply_buf);
 	rr_recv_put(c, s->reply_rbuf);
 	rr_list_del(&s->all);
@@ -98,7 +99,8 @@ int rr_conn_call(struct rr_conn *c, struct rr_call *call, rr_time now)
 	c->now = now;
 	if (c->error || c->state == RR_CONN_CLOSING)
 		return c->error ? c->error : -ECONNRESET;
-	if (!validate_call(call) || rr_call_find(c, call->xid))
+	if (!validate_call(call) || rr_call_find(c, call->xid) ||
+	    rr_notice_owed(c, call->xid))
 		return -EINVAL;
 	rr_conn_event(c, RR_CONN_EV_CALL);
 	s = new_call_state(c, call);
@@ -172,17 +174,39 @@ static void note_call_sent(struct rr_conn *c, struct rr_call_state *s)
 	c->tx.call = NULL;
 }
 
+/* Builds the message of a Simple Format Call, which leaves @space octets unused, and has
+ * it carry pull completion notifications if possible. */
+static struct rr_xmit *next_simple_call(struct rr_conn *c, struct rr_call_state *s,
+                                        size_t space)
+{
+	const struct rr_lists *l = s->chunks ? &s->chunks->lists : NULL;
+	uint32_t inv_handle = 0;
+	const struct rr_wire_done_list *done =
+	        rr_notice_carry(c, s, space, &inv_handle);
+	struct rr_xmit *x;
+
+	if (!done)
+		return rr_xmit_message(c, RDMA2_MSG, 0, s->call->xid, l, &s->stream,
+		                       s->stream.left);
+	x = rr_xmit_msg_done(c, s->call->xid, done, l, &s->stream, s->stream.left);
+	if (x)
+		x->inv_handle = inv_handle;
+	return x;
+}
+
 static struct rr_xmit *next_call_message(struct rr_conn *c, struct rr_call_state *s,
                                          bool *ret_last)
 {
 	const struct rr_lists *l = s->chunks ? &s->chunks->lists : NULL;
-	size_t len;
+	size_t header = rr_xmit_header_bytes(c, l), len;
 
 	if (s->special) {
 		*ret_last = true;
 		return rr_xmit_message(c, RDMA2_NOMSG, 0, s->call->xid, l, NULL, 0);
 	}
-	len = rr_tx_part(c, s->stream.left, rr_xmit_header_bytes(c, l), ret_last);
+	len = rr_tx_part(c, s->stream.left, header, ret_last);
+	if (*ret_last && s->phase == RR_CALL_PREPARED && c->rprc.n_notices)
+		return next_simple_call(c, s, c->props.send_inline - header - len);
 	return rr_xmit_message(c, RDMA2_MSG, *ret_last ? 0 : RDMA2_F_MORE, s->call->xid,
 	                       *ret_last ? l : NULL, &s->stream, len);
 }
@@ -251,6 +275,8 @@ void rr_call_end(struct rr_conn *c, struct rr_call_state *s, int status)
 	    (s->phase == RR_CALL_WAITING && status != RR_CALL_OK))
 		rr_answer_forget(c, s);
 	rr_tx_forget_call(c, s);
+	rr_reply_pull_end(c, s);
+	rr_notice_carried(c, s, status == RR_CALL_OK);
 	if (rr_cont_is(c, s->call->xid, true)) {
 		rr_cont_drop(c);
 		rr_cont_discard(c, s->call->xid, true);
@@ -328,7 +354,8 @@ static void finish_call(struct rr_conn *c, struct rr_call_state *s,
 
 void rr_call_settle(struct rr_conn *c, struct rr_call_state *s)
 {
-	if (s->phase == RR_CALL_ENDING && !s->sends_out && !s->regions_out)
+	if (s->phase == RR_CALL_ENDING && !s->sends_out && !s->regions_out &&
+	    !s->reads_out)
 		finish_call(c, s, RR_CALL_EV_SETTLE);
 }
 
@@ -389,7 +416,9 @@ static void end_lost_call(struct rr_conn *c, struct rr_call_state *s, int status
 	stop_awaiting(c, s);
 	if (s->phase != RR_CALL_ENDING && s->phase != RR_CALL_DRAINING)
 		s->status = status;
-	s->sends_out = s->regions_out = 0;
+	rr_reply_pull_free(c, s);
+	rr_notice_carried(c, s, true); /* the peer forgets them, too */
+	s->sends_out = s->regions_out = s->reads_out = 0;
 	finish_call(c, s, RR_CALL_EV_LOSE);
 }
 

@@ -18,6 +18,9 @@ struct rr_call_chunks {
 	                        * lists */
 };
 
+struct rr_reply_pull;
+struct rr_carried;
+
 struct rr_call_state {
 	struct rr_op op; /* the CALL_DONE action */
 	struct rr_call *call;
@@ -31,8 +34,11 @@ struct rr_call_state {
 	bool awaited;       /* counted in conn.n_awaited */
 	bool overdue;       /* counted in conn.n_overdue */
 	unsigned sends_out; /* outstanding Sends that gather the call's memory */
+	unsigned reads_out; /* outstanding RDMA Reads of the Reply */
 	unsigned regions_out; /* outstanding registrations and invalidations */
 	int status;
+	struct rr_reply_pull *pull;    /* the Reply's pull, or NULL */
+	struct rr_carried *carried;    /* notifications sent with the Call, or NULL */
 	struct rr_call_chunks *chunks; /* NULL if the call has no chunks */
 	struct rr_mbuf special_buf;    /* Special Format: copies of short runs */
 	struct rr_mbuf chunk_buf;      /* the Reply chunk's memory */
@@ -123,6 +129,10 @@ void rr_answer_error(struct rr_conn *, const struct rr_msg *);
 /* Records that the message's Send has invalidated a handle.  Returns false if neither
  * the message's call nor a call that ended early has offered this handle. [K17] */
 bool rr_answer_invalidated(struct rr_conn *, const struct rr_msg *);
+/* Returns true if the Reply returns exactly the Write list of its call. */
+bool rr_answer_match_writes(const struct rr_call_state *, const struct rr_msg *);
+/* Stores the results' lengths in the call's destinations.  Returns their sum. */
+uint64_t rr_answer_note_results(struct rr_call_state *, const struct rr_lists *);
 /* Returns true if these octets begin an RPC Reply to @xid. [check: RPC message] */
 bool rr_answer_is_reply(const uint8_t *p, size_t len, uint32_t xid);
 /* Remembers the handles that a late Reply to this call may still invalidate. */

@@ -82,6 +82,7 @@ void rr_request_end(struct rr_conn *c, struct rr_request_state *q, int status)
 	rr_request_move(q, RR_REQUEST_EV_END, RR_REQUEST_LEAVING);
 	q->with_user = false;
 	q->status = status;
+	rr_exposure_detach(q);
 	if (!q->known) {
 		rr_request_free(c, q);
 		return;

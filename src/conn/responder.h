@@ -9,6 +9,8 @@
 #include "conn/states.h"
 #include "conn/xmit.h"
 
+struct rr_exposure;
+
 struct rr_request_state {
 	struct rr_op op;    /* the ADMIT, REQUEST or REQUEST_DONE action */
 	struct rr_list all; /* conn.requests */
@@ -47,8 +49,11 @@ struct rr_request_state {
 	                         * start */
 	uint64_t reserved;      /* octets charged to the quota, not counting @buf */
 	struct rr_lists *lists; /* NULL if the Call has no chunks */
-	uint32_t reply_htype;   /* RDMA2_MSG or RDMA2_NOMSG */
-	bool own_sinks;         /* @sinks point to memory of the connection */
+	struct rr_exposure *exposure; /* the reply's exposure, or NULL */
+	bool unsendable; /* the reply cannot be sent; an error follows when the Writes
+	                  * have completed */
+	uint32_t reply_htype; /* RDMA2_MSG or RDMA2_NOMSG */
+	bool own_sinks;       /* @sinks point to memory of the connection */
 	struct rr_request req;
 	struct rr_sge sinks[RR_REQUEST_MAX_READS];
 	struct rr_stream stream; /* the reply's payload */
@@ -153,5 +158,9 @@ bool rr_reply_transmit(struct rr_conn *, struct rr_request_state *);
 /* Ends the request if the complete reply has been sent and all its Sends and Writes
  * have completed. */
 void rr_reply_settle(struct rr_conn *, struct rr_request_state *);
+/* Queues the Reply: its memory is exposed. */
+void rr_reply_exposed(struct rr_conn *, struct rr_request_state *);
+/* Sends the reply in another way: its memory could not be exposed. */
+void rr_reply_not_exposed(struct rr_conn *, struct rr_request_state *);
 
 #endif

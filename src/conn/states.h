@@ -68,6 +68,7 @@ enum rr_conn_state {
 	X(REGISTER, "the provider answers a registration")                             \
 	X(SEND, "there is a credit for its next message")                              \
 	X(ANSWER, "a Reply, a part of one or an error was received")                   \
+	X(PULL, "a Reply with a Read chunk was received")                              \
 	X(TEAR, "a part of its Reply, not the last one, broke a rule")                 \
 	X(END, "the result is known, or the user cancels it")                          \
 	X(SETTLE, "no Send or invalidation of it is outstanding")                      \
@@ -81,7 +82,8 @@ enum rr_conn_state {
 	X(PREPARED, "waits for a credit", SEND | END | LOSE)                           \
 	X(SENDING, "part of a continued Call has been sent",                           \
 	  SEND | ANSWER | END | LOSE)                                                  \
-	X(WAITING, "sent; the Reply is awaited", ANSWER | TEAR | END | LOSE)           \
+	X(WAITING, "sent; the Reply is awaited", ANSWER | PULL | TEAR | END | LOSE)    \
+	X(PULLING, "the Reply is being read from the peer's memory", END | LOSE)       \
 	X(DRAINING, "result known; the rest of its Reply is awaited", END | LOSE)      \
 	X(ENDING, "result known; Sends or invalidations are outstanding",              \
 	  REGISTER | SETTLE | LOSE)                                                    \
@@ -96,11 +98,13 @@ enum rr_conn_state {
 	X(SENDING, SEND, SENDING)                                                      \
 	X(SENDING, SEND, WAITING)                                                      \
 	X(WAITING, TEAR, DRAINING)                                                     \
+	X(WAITING, PULL, PULLING)                                                      \
 	X(QUEUED, END, ENDING)                                                         \
 	X(REGISTERING, END, ENDING)                                                    \
 	X(PREPARED, END, ENDING)                                                       \
 	X(SENDING, END, ENDING)                                                        \
 	X(WAITING, END, ENDING)                                                        \
+	X(PULLING, END, ENDING)                                                        \
 	X(DRAINING, END, ENDING)                                                       \
 	X(ENDING, SETTLE, DONE)                                                        \
 	X(QUEUED, LOSE, DONE)                                                          \
@@ -108,6 +112,7 @@ enum rr_conn_state {
 	X(PREPARED, LOSE, DONE)                                                        \
 	X(SENDING, LOSE, DONE)                                                         \
 	X(WAITING, LOSE, DONE)                                                         \
+	X(PULLING, LOSE, DONE)                                                         \
 	X(DRAINING, LOSE, DONE)                                                        \
 	X(ENDING, LOSE, DONE)
 

@@ -6,6 +6,7 @@
 #include "conn/action.h"
 #include "conn/limits.h"
 #include "conn/payload_stream.h"
+#include "wire/rprc/rprc_wire.h"
 
 /* A Send, or an RDMA Write to a Reply chunk or a Write chunk. */
 struct rr_xmit {
@@ -36,6 +37,11 @@ void rr_xmit_header(struct rr_xmit *, const struct rr_writer *w);
 struct rr_xmit *rr_xmit_message(struct rr_conn *, uint32_t htype, uint32_t flags,
                                 uint32_t xid, const struct rr_lists *lists,
                                 struct rr_stream *stream, size_t len);
+/* Builds an RDMA2_MSG_DONE: like an RDMA2_MSG, with the notifications in @done. */
+struct rr_xmit *rr_xmit_msg_done(struct rr_conn *, uint32_t xid,
+                                 const struct rr_wire_done_list *done,
+                                 const struct rr_lists *lists, struct rr_stream *stream,
+                                 size_t len);
 /* Builds an RDMA Write of the next @len octets of @stream.  Returns NULL if there is no
  * memory. */
 struct rr_xmit *rr_xmit_write(struct rr_conn *, struct rr_stream *stream, size_t len);

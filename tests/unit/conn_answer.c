@@ -135,7 +135,8 @@ static void expand(const struct attack *a, const char *in, char *out)
 struct row {
 	const char *name;
 	const char *in[3];
-	int status; /* of the call, or REMOTE(rdma_err) */
+	int status;    /* of the call, or REMOTE(rdma_err) */
+	bool notified; /* an RDMA2_DONE follows */
 };
 
 #define REMOTE(code) (1000 + (code))
@@ -207,7 +208,8 @@ static const struct row a_reply_with_a_read_list_is_refused_rows[] = {
                           "00000001") "00000000"
                                       "00000001 00000001 @W00000000 00000001 00000001 "
                                       "@X00000000 00000000 " NO_REPLY GOOD_REPLY},
-         -EPROTO},
+         -EPROTO,
+         true},
 };
 
 static const struct row a_reply_chunk_in_msg_is_refused_rows[] = {
@@ -387,6 +389,8 @@ static void run_rows(const struct row *rows, unsigned n_rows)
 			expand(&a, r->in[k], hex[k]);
 		for (unsigned k = 0; k < 3 && r->in[k]; k++)
 			raw_receive(a.s, hex[k]);
+		if (r->notified) /* [ext §3.5] */
+			raw_expect(a.s, "00000055" V2 "00000003 00000000");
 		raw_expect_silence(a.s);
 		assert_int_equal(a.s->n_reads + a.s->n_writes, 0); /* V2-4-02 */
 		assert_int_equal(a.ended, 1);

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Pull completion notifications that the Requester owes.     [ext §3.5, §3.6, §3.7]
+ *
+ * A notification waits up to done_delay for a Call that can carry it in an
+ * RDMA2_MSG_DONE; then it is sent as an RDMA2_DONE.  All wait equally long, so the queue
+ * is in the order in which they fall due.  An RDMA2_MSG_DONE may be refused before its
+ * list is processed.  So its notifications stay with the Call until the Call ends, and
+ * are repeated if there was no Reply.
+ *
+ * A notification may invalidate the memory that was read.  It does not when the peer may
+ * have invalidated it already, because a second invalidation can end the connection.
+ */
+#include "conn/core.h"
+
+static struct rr_notice *first_notice(const struct rr_conn *c)
+{
+	struct rr_list *n = rr_list_first(&c->rprc.notices);
+
+	return n ? rr_container_of(n, struct rr_notice, link) : NULL;
+}
+
+/* Returns how long a new notification may wait for a Call. */
+static rr_time carry_delay(const struct rr_conn *c)
+{
+	rr_time half = RR_MS((rr_time)c->rprc.lifetime_ms) / 2;
+
+	if (!c->rprc.carries)
+		return 0;
+	return half ? RR_MIN(c->cfg.features.done_delay, half)
+	            : c->cfg.features.done_delay;
+}
+
+void rr_notice_queue(struct rr_conn *c, uint32_t xid, const struct rr_reply_pull *pull)
+{
+	struct rr_notice *n = NULL;
+
+	if (!rr_conn_live(c) || !c->version->properties)
+		return;
+	if (c->rprc.n_notices < RR_MAX_NOTICES)
+		n = rr_slab_get(&c->rprc.notice_slab);
+	if (!n) {
+		rr_conn_fail(c, -EPROTO); /* the peer makes us owe more than it lets us
+		                           * send */
+		return;
+	}
+	*n = (struct rr_notice){
+	        .xid = xid,
+	        .inv_handle = pull && !pull->status ? pull->inv_handle : 0,
+	        .inv_until = pull ? rr_rprc_exposed_until(c, pull->received) : 0,
+	        .due = c->now + carry_delay(c),
+	};
+	rr_list_push(&c->rprc.notices, &n->link);
+	c->rprc.n_notices++;
+}
+
+static void free_notice(struct rr_conn *c, struct rr_notice *n)
+{
+	rr_list_del(&n->link);
+	c->rprc.n_notices--;
+	rr_slab_put(&c->rprc.notice_slab, n);
+}
+
+static uint32_t usable_inv(const struct rr_conn *c, const struct rr_notice *n)
+{
+	return c->now < n->inv_until ? n->inv_handle : 0;
+}
+
+bool rr_notice_transmit(struct rr_conn *c)
+{
+	struct rr_notice *n = first_notice(c);
+	struct rr_prefix p = {.vers = RPCRDMA_VERSION_TWO, .htype = RDMA2_DONE};
+	struct rr_writer w;
+	struct rr_xmit *x;
+
+	if (!n || c->now < n->due)
+		return false;
+	p.xid = n->xid;
+	x = rr_xmit_begin(c, &p, 0, &w);
+	if (!x) {
+		rr_conn_fail(c, -ENOMEM);
+		return true;
+	}
+	rr_xmit_header(x, &w);
+	x->inv_handle = usable_inv(c, n);
+	free_notice(c, n);
+	c->count.done_sent++;
+	rr_xmit_send(c, x);
+	return true;
+}
+
+rr_time rr_notice_deadline(const struct rr_conn *c)
+{
+	struct rr_notice *n = first_notice(c);
+
+	return n && c->credit.avail ? n->due : RR_TIME_NEVER;
+}
+
+/* -- XIDs ------------------------------------------------------------------ */
+
+static bool carries_xid(const struct rr_call_state *s, uint32_t xid)
+{
+	const struct rr_carried *k = s->carried;
+
+	for (uint32_t i = 0; k && i < k->list.count; i++)
+		if (k->list.xid[i] == xid)
+			return true;
+	return false;
+}
+
+bool rr_notice_owed(const struct rr_conn *c, uint32_t xid)
+{
+	struct rr_list *n;
+
+	rr_list_for_each (n, &c->rprc.notices)
+		if (rr_container_of(n, struct rr_notice, link)->xid == xid)
+			return true;
+	rr_list_for_each (n, &c->rprc.pulls_list)
+		if (rr_container_of(n, struct rr_reply_pull, link)->call->call->xid ==
+		    xid)
+			return true;
+	for (n = c->calls.next; c->rprc.n_carrying && n != &c->calls; n = n->next)
+		if (carries_xid(rr_container_of(n, struct rr_call_state, all), xid))
+			return true;
+	return false;
+}
+
+/* -- RDMA2_MSG_DONE -------------------------------------------------------- */
+
+/* Returns how many of the waiting notifications may be carried in @space octets, of
+ * which the list's count takes four. */
+static uint32_t carry_count(const struct rr_conn *c, size_t space)
+{
+	size_t fit = space >= 8 ? space / 4 - 1 : 0;
+
+	return (uint32_t)RR_MIN(RR_MIN(fit, (size_t)RDMA2_MSG_DONE_MAX),
+	                        (size_t)c->rprc.n_notices);
+}
+
+const struct rr_wire_done_list *rr_notice_carry(struct rr_conn *c,
+                                                struct rr_call_state *s, size_t space,
+                                                uint32_t *ret_inv)
+{
+	uint32_t count = c->rprc.carries ? carry_count(c, space) : 0;
+	struct rr_carried *k = count ? rr_slab_get(&c->rprc.carried_slab) : NULL;
+
+	if (!k)
+		return NULL;
+	*ret_inv = 0;
+	k->list.count = count;
+	for (uint32_t i = 0; i < count; i++) {
+		struct rr_notice *n = first_notice(c);
+
+		k->list.xid[i] = n->xid;
+		if (!*ret_inv)
+			*ret_inv = usable_inv(c, n);
+		free_notice(c, n);
+	}
+	c->count.done_sent += count;
+	c->rprc.n_carrying++;
+	s->carried = k;
+	return &k->list;
+}
+
+void rr_notice_carried(struct rr_conn *c, struct rr_call_state *s, bool processed)
+{
+	struct rr_carried *k = s->carried;
+
+	if (!k)
+		return;
+	s->carried = NULL;
+	c->rprc.n_carrying--;
+	for (uint32_t i = 0; !processed && i < k->list.count; i++)
+		rr_notice_queue(c, k->list.xid[i], NULL);
+	rr_slab_put(&c->rprc.carried_slab, k);
+}
+
+void rr_notice_lost(struct rr_conn *c)
+{
+	struct rr_notice *n;
+
+	while ((n = first_notice(c)))
+		free_notice(c, n);
+}
