@@ -108,6 +108,8 @@ struct rr_prov_limits {
 	uint32_t max_recv; /* maximum number of outstanding Receives */
 	uint32_t max_send; /* maximum number of outstanding Sends, Writes and Reads */
 	uint32_t max_ord;  /* maximum number of RDMA Reads in progress; others wait */
+	uint32_t max_ird;  /* maximum number of RDMA Reads that the peer may have in
+	                    * progress; 0 = the peer cannot read */
 	uint32_t max_msg;  /* maximum number of octets in one Read or Write */
 	/* True if the peer can invalidate our regions by Send With Invalidate.  Only
 	 * the peer knows whether we can invalidate the peer's regions. */

@@ -228,10 +228,27 @@ static void limits_are_sane(void **state)
 		assert_true(l.max_recv >= 34);
 		assert_true(l.max_send >= 34);
 		assert_true(l.max_ord >= 1);
+		assert_true(l.max_ird >= 1);
 		assert_true(l.max_msg >= 1 << 20);
 		assert_true(l.remote_invalidate || !rig_ops(g, i)->remote_invalidate);
 		assert_string_equal("", rig_ops(g, i)->reason(g->end[i].ep));
 	}
+}
+
+/* Neither end may read more at once than the other permits.  (siw exchanges no
+ * limits.) */
+static void reads_are_within_the_peers_limit(void **state)
+{
+	struct rig *g = *state;
+	struct rr_prov_limits l[2] = {{0}};
+
+	for (unsigned i = 0; i < 2; i++) {
+		rig_ops(g, i)->limits(g->end[i].ep, &l[i]);
+		if (rig_lacks(i) & RIG_READS_ALL)
+			return;
+	}
+	for (unsigned i = 0; i < 2; i++)
+		assert_true(l[i].max_ord <= l[!i].max_ird);
 }
 
 static void connections_are_independent(void **state)
@@ -265,6 +282,7 @@ const struct CMUnitTest rig_setup_tests[] = {
         T(posts_before_connected),
         C(addresses),
         C(limits_are_sane),
+        C(reads_are_within_the_peers_limit),
         C(connections_are_independent),
 };
 const size_t rig_setup_count = RR_ARRAY_SIZE(rig_setup_tests);

@@ -166,8 +166,10 @@ static void more_reads_than_ord(void **state)
 	ends_open(&e[0], &e[1], "ord=3,ird=2", "ord=64,ird=64");
 	OPS->limits(e[0].ep, &lim);
 	assert_int_equal(lim.max_ord, 3);
+	assert_int_equal(lim.max_ird, 2);
 	OPS->limits(e[1].ep, &lim);
 	assert_int_equal(lim.max_ord, 2);
+	assert_int_equal(lim.max_ird, 3);
 	for (unsigned k = 0; k < 2; k++) {
 		dst[k] = calloc(1, N * LEN);
 		assert_int_equal(OPS->register_mem(e[k].ep, src, N * LEN,
@@ -216,6 +218,7 @@ static void one_read_at_a_time_where_nobody_says_more(void **state)
 		for (unsigned k = 0; k < 2; k++) {
 			OPS->limits(e[k].ep, &lim);
 			assert_int_equal(lim.max_ord, t[i].ord[k]);
+			assert_int_equal(lim.max_ird, 64); /* the peer may know more */
 		}
 		ends_close(&e[0], &e[1]);
 	}
@@ -271,11 +274,32 @@ static void empty_reads_stay_here(void **state)
 	free(dst);
 }
 
+/* An end knows both that it cannot read and that it cannot be read. */
 static void no_reads_negotiated(void **state)
 {
+	static const struct {
+		const char *client, *server;
+		uint32_t ord[2], ird[2];
+	} t[] = {{"ird=0", NULL, {64, 0}, {0, 64}},
+	         {"ord=0", NULL, {0, 64}, {64, 0}},
+	         {NULL, "ird=0", {0, 64}, {64, 0}},
+	         {NULL, "ord=0", {64, 0}, {0, 64}},
+	         {"ord=0,ird=0", NULL, {0, 0}, {0, 0}}};
 	struct rr_sge g = {NULL, 0, 0};
 	struct end c, s;
 
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(t); i++) {
+		struct rr_prov_limits lim;
+		struct end e[2];
+
+		ends_open(&e[0], &e[1], t[i].client, t[i].server);
+		for (unsigned k = 0; k < 2; k++) {
+			OPS->limits(e[k].ep, &lim);
+			assert_int_equal(lim.max_ord, t[i].ord[k]);
+			assert_int_equal(lim.max_ird, t[i].ird[k]);
+		}
+		ends_close(&e[0], &e[1]);
+	}
 	ends_open(&c, &s, "ird=0", NULL);
 	assert_int_equal(OPS->post_read(s.ep, &g, 1, 1, 1), -EOPNOTSUPP);
 	assert_int_equal(OPS->post_read(c.ep, &g, 1, 1, 1), 0);

@@ -534,6 +534,7 @@ static void iw_limits(const struct rr_ep *base, struct rr_prov_limits *ret)
 	        .max_recv = RR_IW_MAX_RECV,
 	        .max_send = RR_IW_MAX_SEND,
 	        .max_ord = ep->agreed.ord,
+	        .max_ird = RR_MIN(ep->agreed.ird, ep->agreed.peer_ord),
 	        .max_msg = UINT32_MAX,
 	        .remote_invalidate = true,
 	};

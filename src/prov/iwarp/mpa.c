@@ -142,6 +142,7 @@ static void answer_depths(const struct rr_mpa_params *w, const struct rr_mpa_fra
 		agreed->ord = RR_MIN(w->ord, req->ird);
 	if (rep->rtr & RR_RTR_READ)
 		agreed->ird = RR_MAX(agreed->ird, 1);
+	agreed->peer_ord = req->ord;
 	rep->ird = req->ord == RR_MPA_NO_NEGO ? RR_MPA_NO_NEGO : agreed->ird;
 	rep->ord = req->ird == RR_MPA_NO_NEGO ? RR_MPA_NO_NEGO : agreed->ord;
 }
@@ -156,6 +157,7 @@ int rr_mpa_answer(const struct rr_mpa_params *w, const struct rr_mpa_frame *req,
 	        .enhanced = req->enhanced,
 	        .ird = w->ird,
 	        .ord = choose_default_ord(w),
+	        .peer_ord = RR_MPA_NO_NEGO,
 	};
 
 	if (req->rev < 1 || req->rev > w->rev)
@@ -177,6 +179,7 @@ static int conclude_depths(const struct rr_mpa_params *w,
                            const struct rr_mpa_frame *rep,
                            struct rr_mpa_agreement *agreed)
 {
+	agreed->peer_ord = rep->ord;
 	agreed->ord = rep->ird == RR_MPA_NO_NEGO ? w->ord : RR_MIN(w->ord, rep->ird);
 	return rep->ord == RR_MPA_NO_NEGO || rep->ord <= agreed->ird ? 0 : -ERANGE;
 }
@@ -190,6 +193,7 @@ int rr_mpa_conclude(const struct rr_mpa_params *w, const struct rr_mpa_frame *re
 	        .enhanced = rep->enhanced,
 	        .ird = w->ird,
 	        .ord = choose_default_ord(w),
+	        .peer_ord = RR_MPA_NO_NEGO,
 	};
 	unsigned common;
 	int rc = 0;

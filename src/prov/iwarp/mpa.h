@@ -49,7 +49,8 @@ struct rr_mpa_agreement {
 	bool send_markers;
 	bool enhanced;
 	uint16_t ird, ord;
-	unsigned rtr; /* initiator: the form to send; responder: forms announced */
+	uint16_t peer_ord; /* RR_MPA_NO_NEGO = unknown */
+	unsigned rtr;      /* initiator: the form to send; responder: forms announced */
 };
 
 /* Writes the frame to @dst.  Returns the frame's length, or -EMSGSIZE if the length

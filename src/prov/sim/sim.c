@@ -40,6 +40,7 @@ static void sim_limits(const struct rr_ep *ep, struct rr_prov_limits *ret)
 	        .max_recv = o->max_recv ? o->max_recv : 4096,
 	        .max_send = o->max_send ? o->max_send : 4096,
 	        .max_ord = o->max_ord ? o->max_ord : 16,
+	        .max_ird = o->max_ord ? o->max_ord : 16,
 	        .max_msg = o->max_msg ? o->max_msg : 1u << 30,
 	        .remote_invalidate = !o->no_remote_invalidate,
 	};

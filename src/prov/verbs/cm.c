@@ -269,8 +269,10 @@ static void enter_established(struct rr_vb_ep *ep, const struct cm_event *e)
 		ep->peer_priv_len = e->priv_len;
 		memcpy(ep->peer_priv, e->priv, e->priv_len);
 		/* iWARP devices disagree about which value is IRD and which is ORD */
-		if (!ep->dev->caps.iwarp)
+		if (!ep->dev->caps.iwarp) {
+			ep->ird = RR_MIN(ep->ird, e->ird);
 			ep->ord = RR_MIN(ep->ord, e->ord);
+		}
 		keep_addrs(ep);
 	}
 	ep->state = RR_VB_READY;

@@ -313,6 +313,7 @@ static void vb_limits(const struct rr_ep *base, struct rr_prov_limits *ret)
 	        .max_recv = ep->rq_depth,
 	        .max_send = RR_VB_MAX_SEND,
 	        .max_ord = ep->ord,
+	        .max_ird = ep->ird,
 	        .max_msg = ep->max_msg,
 	        .remote_invalidate = ep->windows,
 	};
