@@ -44,7 +44,7 @@ struct rpcrdma_cursor {
 /* Begins to read @n pieces.  The array and the octets are lent until the last read. */
 RPCRDMA_API void rpcrdma_cursor_init(struct rpcrdma_cursor *,
                                      const struct rpcrdma_piece *pieces, unsigned n);
-/* Begins to read contiguous octets, lent until the last read. */
+/* Starts reading from one contiguous buffer, lent until the last read. */
 RPCRDMA_API void rpcrdma_cursor_init_octets(struct rpcrdma_cursor *, const void *octets,
                                             size_t len);
 /* Begins to read the arguments of a request.  No opaque is split between two pieces. */
@@ -85,8 +85,9 @@ RPCRDMA_API const void *rpcrdma_cursor_dest(struct rpcrdma_cursor *,
                                             uint32_t *ret_len);
 /* Returns the number of unread octets, items included; 0 after an error. */
 RPCRDMA_API size_t rpcrdma_cursor_left(const struct rpcrdma_cursor *);
-/* Returns the first error, or 0.  Reading past the last octet, an opaque longer than
- * @max, or an item that does not match exactly one opaque gives -EBADMSG. */
+/* Returns the first error, or 0.  The error is -EBADMSG if the caller has read past the last
+ * octet, an opaque is longer than @max, or the octets read as an opaque are not exactly
+ * one item. */
 RPCRDMA_API int rpcrdma_cursor_error(const struct rpcrdma_cursor *);
 /* Returns the first error, or -EBADMSG if unread octets other than roundup are left. */
 RPCRDMA_API int rpcrdma_cursor_end(struct rpcrdma_cursor *);

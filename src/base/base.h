@@ -19,7 +19,7 @@
 #define rr_container_of(ptr, type, member)                                             \
 	((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
-/* The time of a monotonic clock in nanoseconds. */
+/* Monotonic time in nanoseconds. */
 typedef uint64_t rr_time;
 #define RR_TIME_NEVER UINT64_MAX
 #define RR_MS(n)      ((rr_time)(n)*1000000u)

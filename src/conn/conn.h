@@ -182,11 +182,11 @@ struct rr_conn_config {
 	                          * includes the wait for the client's first message */
 	rr_time grant_ns; /* delay before a grant message returns the credits owed */
 	rr_time drain_ns; /* how long a call waits for the last part of a malformed
-	                   * Reply.  The connection is closed if cancelled calls wait
-	                   * for the provider to release their memory, and none of them
-	                   * has ended within this time.  A client also closes a version
-	                   * 1 connection if unanswered cancelled calls have blocked all
-	                   * other calls for this time */
+	                   * Reply.  The connection is closed if it has cancelled calls
+	                   * whose memory the provider still uses, and none of them ends
+	                   * for this long.  A client also closes a version 1 connection
+	                   * if unanswered cancelled calls block all other calls for
+	                   * this long */
 	rr_time keepalive_ns; /* interval between grant messages while no other message
 	                       * is sent and a credit is available [C12] */
 };

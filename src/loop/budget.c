@@ -160,7 +160,7 @@ static bool join_queue(struct rr_holder *h, uint64_t bytes)
 	h->wanted = bytes;
 	rr_list_push(h->used ? &b->rest : &b->first, &h->link);
 	b->wanted += bytes;
-	b->waiting++;     /* first: threads that release memory check this count */
+	b->waiting++; /* incremented first, because threads that release memory check it */
 	h->waking = true; /* no wake-up: the result is returned instead */
 	serve_queues(b);
 	h->waking = waking;

@@ -31,7 +31,7 @@ struct rr_dispatch {
 	/* the connection's account in the memory budget, see reserve.h */
 	struct rr_holder holder;
 	struct rr_post wake;      /* serves @holder's claims in the engine's thread */
-	struct rr_claim sequence; /* claim of a Call that arrives in parts */
+	struct rr_claim sequence; /* reserves memory for a Call that arrives in parts */
 	struct rr_list holders;   /* node in the engine's list, see hostage.h */
 	/* octets of memory in use until the peer sends or receives data */
 	uint64_t peer_bytes;

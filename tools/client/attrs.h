@@ -7,7 +7,7 @@
 
 /* Formats "-rw-r--r--". */
 void attrs_mode_text(const fattr3 *, char buf[11]);
-/* Returns a static text such as "regular file". */
+/* Returns a static string such as "regular file". */
 const char *attrs_type_text(ftype3);
 /* Formats "2026-11-21 05:20" in local time; with @full adds seconds, nanoseconds and
  * zone. */

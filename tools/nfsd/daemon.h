@@ -78,7 +78,7 @@ void report_tcp(const char *what, const struct sockaddr_storage *, bool json);
  * connects or disconnects. */
 void report_client(struct rpcrdma_listener *, const struct rpcrdma_conn_info *, void *);
 
-/* Writes the JSON of --stats-on-exit to @path.  @mount and @gss are the TCP services
+/* Writes the JSON for --stats-on-exit to @path.  @mount and @gss are the TCP services
  * for MOUNT and for GSS, or NULL.  Returns 0 or a negative errno. */
 int nfsd_write_stats(const char *path, const struct rpcrdma_engine *,
                      const struct rpcrdma_service *, const struct tcpd *mount,

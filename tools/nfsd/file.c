@@ -2,10 +2,10 @@
 /*
  * READ, WRITE, COMMIT.                            [RFC 1813 §3.3.6, 7, 21]
  *
- * READ fills a buffer with one pread, and this buffer becomes the item in the results.
- * The engine's thread itself reads data that are in the page cache.  WRITE writes the
- * item directly from the buffer in which it was received.  A kernel error (no space,
- * quota, I/O) becomes the status; after a short write, the reply has the smaller count.
+ * READ fills a buffer with one pread and sends the data from that buffer.  If the data
+ * is in the page cache, the engine's own thread reads it.  WRITE writes the data
+ * directly from the buffer in which it was received.  A kernel error (no space, quota,
+ * I/O) becomes the status.  After a short write, the reply reports the octets written.
  * Only workers wait for storage.  If storage fails, the write verifier changes, so that
  * clients send their uncommitted data again.
  */

@@ -171,7 +171,7 @@ static bool is_mount_op(const struct op *op)
 
 /* Returns the handle in the arguments of GETATTR or FSINFO, or NULL for other
  * procedures.  A client may call these two procedures without a user's credential while
- * it mounts. */
+ * mounting. */
 static const nfs_fh3 *find_root_argument(const struct op *op)
 {
 	if (op->type->run == op_getattr)

@@ -12,7 +12,7 @@
 
 #define RR_CRC_INIT 0xffffffffu
 
-/* Adds @len octets to @crc.  libisal's function takes an int as length, and does not
+/* Adds @len octets to @crc.  libisal's function takes the length as an int, and does not
  * complement its result. */
 static inline uint32_t rr_crc_add(uint32_t crc, const void *p, size_t len)
 {

@@ -112,11 +112,11 @@ struct rr_iw_tx {
 	unsigned head, tail; /* range of unsent pieces in buf->v */
 	uint32_t stage_used;
 	bool blocked; /* unsent octets wait until the socket is writable */
-	bool open;    /* FPDUs may be sent; responder: after the first valid FPDU */
-	bool rtr;     /* the RTR message must be framed first */
-	bool kick;    /* a kick must be framed; see kick_responder() */
-	bool term;    /* a Terminate must be framed */
-	bool mute;    /* nothing more is framed */
+	bool open; /* FPDUs may be sent; on the responder, once a valid FPDU has arrived */
+	bool rtr;              /* the RTR message must be framed first */
+	bool kick;             /* a kick must be framed; see kick_responder() */
+	bool term;             /* a Terminate must be framed */
+	bool mute;             /* nothing more is framed */
 	uint64_t framed, sent; /* octets framed and sent so far: stream positions */
 	struct rr_framer framer;
 	uint32_t ulpdu_max;
