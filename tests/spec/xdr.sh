@@ -4,7 +4,8 @@
 #
 #   xdr.sh SPEC.x EXTENSION.x RPCGEN CC
 #
-# It carries the licence of the document, once (V2-8.1-01); split at its marks
+# It carries the licence of the document, once (V2-8.1-01), as does an extension that is
+# made of such documents; split at its marks
 # it makes common.x and baseops.x, of which common.x compiles alone and both
 # compile together (V2-8.2-01); with an extension's XDR it compiles, too
 # (V2-B.1-03).
@@ -19,13 +20,21 @@ fail()
 	exit 1
 }
 
+licensed=$spec
+if grep -q 'Code Components' "$extension"; then
+	licensed="$spec $extension"
+fi
 for line in 'IETF Trust and the persons' 'Redistribution and use in source and binary forms' \
 	'Redistributions of source code must retain' 'Neither the name of Internet Society' \
 	'THIS SOFTWARE IS PROVIDED BY THE COPYRIGHT HOLDERS'; do
-	[ "$(grep -c "$line" "$spec")" = 1 ] || fail "the licence's '$line' is not there once"
+	for file in $licensed; do
+		[ "$(grep -c "$line" "$file")" = 1 ] || fail "the licence's '$line' is not once in $file"
+	done
 done
 for line in 'THIS SOFTWARE IS PROVIDED' 'FOR A PARTICULAR PURPOSE ARE DISCLAIMED'; do
-	grep -q "$line" "$spec" || fail "the disclaimer is cut"
+	for file in $licensed; do
+		grep -q "$line" "$file" || fail "the disclaimer is cut in $file"
+	done
 done
 
 # A name ends at the semicolon of its mark.
