@@ -197,6 +197,13 @@ static bool needs_reply_chunk(const struct call_plan *p, size_t want)
 	return call->flags & RR_CALL_LARGE_REPLY || call->reply_min > simple;
 }
 
+/* Returns true if the user asks for a Reply chunk of any length. */
+static bool forces_reply_chunk(const struct call_plan *p)
+{
+	return p->s->call->flags & RR_CALL_ROOM &&
+	       !(p->c->cfg.features.no_reply_chunks && rr_rprc_may_pull(p->c));
+}
+
 static size_t expected_reply(const struct call_plan *p)
 {
 	size_t want = p->s->reply_bound;
@@ -229,7 +236,7 @@ static int plan_reply_chunk(struct call_plan *p)
 {
 	const struct rr_recovery *r = &p->s->call->recovery;
 	size_t want = r->reply_bytes ? r->reply_bytes : expected_reply(p);
-	bool forced = r->reply_chunk || (p->s->call->flags & RR_CALL_ROOM);
+	bool forced = r->reply_chunk || forces_reply_chunk(p);
 	bool asked = r->reply_bytes || (forced && want);
 	int err;
 
