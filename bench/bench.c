@@ -15,6 +15,13 @@ static const char *const test_names[] = {
         [BENCH_NULL] = "null",
         [BENCH_READ] = "read",
         [BENCH_WRITE] = "write",
+        [BENCH_LIST] = "list",
+};
+
+static const char *const reply_names[] = {
+        [BENCH_CONTINUED] = "continued",
+        [BENCH_CHUNK] = "chunk",
+        [BENCH_EXPOSED] = "exposed",
 };
 
 const char *bench_test_name(enum bench_test test)
@@ -31,22 +38,42 @@ void bench_die(const char *what, int error)
 static void usage(const char *program)
 {
 	fprintf(stderr,
-	        "usage: %s server [--provider P] [--spin US]\n"
-	        "       %s client PORT --test null|read|write [--bytes N] [--depth N]\n"
-	        "                [--ms N] [--provider P] [--spin US]\n",
+	        "usage: %s server [--provider P] [--features LIST] [--spin US]\n"
+	        "       %s client PORT --test null|read|write|list [--bytes N]\n"
+	        "                [--depth N] [--ms N] [--provider P] [--features "
+	        "LIST]\n"
+	        "                [--reply continued|chunk|exposed] [--spin US]\n",
 	        program, program);
 	exit(2);
 }
 
+/* Looks up one of the @n names.  Returns false if @s is none of them. */
+static bool parse_name(const char *s, const char *const names[], size_t n, size_t *ret)
+{
+	for (*ret = 0; *ret < n; ++*ret)
+		if (!strcmp(s, names[*ret]))
+			return true;
+	return false;
+}
+
 static bool parse_test(const char *s, enum bench_test *ret)
 {
-	for (size_t i = 0; i < sizeof(test_names) / sizeof(*test_names); i++) {
-		if (strcmp(s, test_names[i]))
-			continue;
-		*ret = (enum bench_test)i;
-		return true;
-	}
-	return false;
+	size_t i;
+	bool found =
+	        parse_name(s, test_names, sizeof(test_names) / sizeof(*test_names), &i);
+
+	*ret = (enum bench_test)(found ? i : 0);
+	return found;
+}
+
+static bool parse_reply(const char *s, enum bench_reply *ret)
+{
+	size_t i;
+	bool found = parse_name(s, reply_names,
+	                        sizeof(reply_names) / sizeof(*reply_names), &i);
+
+	*ret = (enum bench_reply)(found ? i : 0);
+	return found;
 }
 
 /* Reads an integer from @low to @high.  Returns false if @s is not one. */
@@ -69,6 +96,8 @@ void bench_options(int argc, char **argv, struct bench_options *ret)
 	        {"depth", required_argument, NULL, 'd'},
 	        {"ms", required_argument, NULL, 'm'},
 	        {"provider", required_argument, NULL, 'p'},
+	        {"features", required_argument, NULL, 'f'},
+	        {"reply", required_argument, NULL, 'r'},
 	        {"spin", required_argument, NULL, 's'},
 	        {0},
 	};
@@ -83,6 +112,10 @@ void bench_options(int argc, char **argv, struct bench_options *ret)
 			ok &= parse_test(optarg, &o.test);
 		else if (c == 'p')
 			o.provider = optarg;
+		else if (c == 'f')
+			o.features = optarg;
+		else if (c == 'r')
+			ok &= parse_reply(optarg, &o.reply);
 		else if (c == 'b')
 			ok &= parse_number(optarg, 0, BENCH_MAX_BYTES, &v),
 			        o.bytes = (uint32_t)v;

@@ -18,7 +18,11 @@
 #include <stdio.h>
 #include <time.h>
 
-enum bench_test { BENCH_NULL, BENCH_READ, BENCH_WRITE };
+/* BENCH_LIST, like NFS READDIRPLUS, has results without a data item. */
+enum bench_test { BENCH_NULL, BENCH_READ, BENCH_WRITE, BENCH_LIST };
+
+/* How the results of BENCH_LIST are returned, if they do not fit in one message. */
+enum bench_reply { BENCH_CONTINUED, BENCH_CHUNK, BENCH_EXPOSED };
 
 /* Octets besides the data in the messages of bench.x, as ONC RPC with AUTH_NONE has them:
  * raw TCP moves as many octets as an RPC over TCP. */
@@ -41,14 +45,16 @@ enum {
 	BENCH_PROC_NULL = 0,
 	BENCH_PROC_READ = 1,
 	BENCH_PROC_WRITE = 2,
-	BENCH_PROC_STATS = 3, /* bench_rdma only: the server's counters */
-	BENCH_PROCS = 4,
+	BENCH_PROC_LIST = 3,  /* bench_rdma only */
+	BENCH_PROC_STATS = 4, /* bench_rdma only: the server's counters */
+	BENCH_PROCS = 5,
 };
 
 struct bench_options {
 	bool server;
 	const char *port;
-	const char *provider; /* bench_rdma */
+	const char *provider, *features; /* bench_rdma */
+	enum bench_reply reply;          /* bench_rdma */
 	enum bench_test test;
 	uint32_t bytes, depth;
 	uint64_t ms, spin_us;

@@ -20,6 +20,7 @@
 
 enum {
 	ARGS_BYTES = BENCH_HANDLE + 16, /* handle, offset, count, reserved */
+	LIST_MAX = 20480, /* octets that the caller of LIST at least foresees */
 	STATS_WORDS = sizeof(struct rpcrdma_stats) / sizeof(uint64_t),
 };
 
@@ -47,6 +48,7 @@ static void new_engine(const struct bench_options *o, struct rpcrdma_conn_option
 	die("engine", rpcrdma_engine_new(&eo, &engine));
 	*ret = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
 	ret->provider = o->provider;
+	ret->features = o->features;
 	ret->credits = o->server ? BENCH_MAX_DEPTH : o->depth < 32 ? 32 : o->depth;
 	ret->max_held_bytes = 64 << 20;
 }
@@ -75,15 +77,15 @@ static uint32_t read_fixed(struct rpcrdma_cursor *c)
 	return count;
 }
 
-static void serve_read(struct rpcrdma_request *r, void *arg)
+/* Returns as many octets as the Call asks for, as a data item or not. */
+static void serve_octets(struct rpcrdma_request *r, bool item)
 {
 	struct rpcrdma_cursor c;
 	uint32_t count;
 	uint8_t *head = rpcrdma_request_alloc(r, 12);
 	struct rpcrdma_piece p[2] = {{.base = head, .len = 12},
-	                             {.base = data, .item = true}};
+	                             {.base = data, .item = item}};
 
-	(void)arg;
 	rpcrdma_request_cursor(r, &c);
 	p[1].len = count = read_fixed(&c);
 	if (rpcrdma_cursor_end(&c) || count > BENCH_MAX_BYTES || !head) {
@@ -94,6 +96,18 @@ static void serve_read(struct rpcrdma_request *r, void *arg)
 	put_u32(head + 4, 0);
 	put_u32(head + 8, count);
 	die("reply", rpcrdma_request_reply(r, p, 2, NULL, NULL));
+}
+
+static void serve_read(struct rpcrdma_request *r, void *arg)
+{
+	(void)arg;
+	serve_octets(r, true);
+}
+
+static void serve_list(struct rpcrdma_request *r, void *arg)
+{
+	(void)arg;
+	serve_octets(r, false);
 }
 
 static void serve_write(struct rpcrdma_request *r, void *arg)
@@ -140,6 +154,7 @@ static const struct rpcrdma_procedure procedures[BENCH_PROCS] = {
         [BENCH_PROC_WRITE] = {.name = "WRITE",
                               .handler = serve_write,
                               .max_read_items = 1},
+        [BENCH_PROC_LIST] = {.name = "LIST", .handler = serve_list},
         [BENCH_PROC_STATS] = {.name = "STATS", .handler = serve_stats},
 };
 
@@ -247,6 +262,11 @@ static void prepare(struct work *w, struct slot *s)
 	s->call.n_args = o->test == BENCH_NULL ? 0 : write ? 2 : 1;
 	s->call.done = finished;
 	s->call.arg = s;
+	if (o->test == BENCH_LIST && o->reply != BENCH_CONTINUED) {
+		s->call.reply_bytes =
+		        o->bytes + 12 > LIST_MAX ? o->bytes + 12 : LIST_MAX;
+		s->call.large_reply = o->reply == BENCH_CHUNK;
+	}
 	if (o->test != BENCH_READ)
 		return;
 	s->dest = (struct rpcrdma_dest){.base = bench_data(o->bytes), .len = o->bytes};

@@ -23,6 +23,7 @@ static size_t call_len(const struct bench_options *o)
 	case BENCH_NULL:
 		return BENCH_NULL_CALL;
 	case BENCH_READ:
+	case BENCH_LIST:
 		return BENCH_READ_CALL;
 	case BENCH_WRITE:
 		return BENCH_WRITE_CALL + o->bytes;
@@ -36,6 +37,7 @@ static size_t reply_len(const struct bench_options *o)
 	case BENCH_NULL:
 		return BENCH_NULL_REPLY;
 	case BENCH_READ:
+	case BENCH_LIST:
 		return BENCH_READ_REPLY + o->bytes;
 	case BENCH_WRITE:
 		return BENCH_WRITE_REPLY;

@@ -78,6 +78,7 @@ static bool one_call(CLIENT *c, const struct bench_options *o)
 		return clnt_call(c, BENCHPROC_NULL, nothing, NULL, nothing, NULL, tv) ==
 		       RPC_SUCCESS;
 	case BENCH_READ:
+	case BENCH_LIST: /* by TCP, the same octets */
 		return clnt_call(c, BENCHPROC_READ, (xdrproc_t)xdr_bench_read_args, &ra,
 		                 (xdrproc_t)xdr_bench_read_results, &rr,
 		                 tv) == RPC_SUCCESS &&

@@ -95,7 +95,31 @@ measure() {
 	fi
 }
 
+# Results without a data item: short ones for which the caller must foresee 20 KiB, and
+# long ones.  LIST BYTES DEPTH
+lists() {
+	for b in 300 20480 65536 262144; do
+		for d in 1 8; do
+			[ -z "$quick" ] || [ "$d" = 1 ] || continue
+			echo "list $b $d"
+		done
+	done
+}
+
+list_round() { # placement cpu
+	lists | while read -r test bytes depth; do
+		measure "$1" "$2" tcp bench_tcp "$test" "$bytes" "$depth"
+		measure "$1" "$2" continued bench_rdma "$test" "$bytes" "$depth" \
+			--features none --reply continued
+		measure "$1" "$2" chunk bench_rdma "$test" "$bytes" "$depth" \
+			--features rprc --reply chunk
+		measure "$1" "$2" exposed bench_rdma "$test" "$bytes" "$depth" \
+			--features rprc --reply exposed
+	done
+}
+
 round() { # placement cpu
+	list_round "$@"
 	tests | while read -r test bytes depth; do
 		measure "$1" "$2" tcp bench_tcp "$test" "$bytes" "$depth"
 		[ "$depth" != 1 ] ||
@@ -120,6 +144,7 @@ function median(key,    n, i, j, t, v) {
 	return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
 }
 function size(b) {
+	if (b < 1024) return b " B"
 	return b >= 1048576 ? b / 1048576 " MiB" : b / 1024 " KiB"
 }
 function ratio(key, base) { # nanoseconds an operation, both
@@ -127,6 +152,19 @@ function ratio(key, base) { # nanoseconds an operation, both
 }
 function label(t, b, d) {
 	return (t == "null" ? "NULL" : toupper(t) " " size(b)) ", " d " in flight"
+}
+function list_table(p, title,    i, k, base) {
+	printf "\n%s\n%-28s%22s%11s%13s%9s\n", title, "", "raw TCP", "continued",
+		"Reply chunk", "exposed"
+	for (i = 1; i <= m; i++) {
+		split(lists[i], k, " ")
+		base = median(p " tcp " lists[i])
+		printf "%-28s%22s%11s%13s%9s\n", label(k[1], k[2], k[3]),
+			absolute(k[1], k[2], k[3], base),
+			ratio(median(p " continued " lists[i]), base),
+			ratio(median(p " chunk " lists[i]), base),
+			ratio(median(p " exposed " lists[i]), base)
+	}
 }
 function absolute(t, b, d, ns) {
 	if (!ns) return "-"
@@ -151,7 +189,11 @@ function table(p, title,    i, k, base, one) {
 $6 == "failed" { failed++; next }
 {
 	id = $3 " " $4 " " $5
-	if (!(id in seen)) { seen[id] = 1; order[++n] = id }
+	if (!(id in seen)) {
+		seen[id] = 1
+		if ($3 == "list") lists[++m] = id
+		else order[++n] = id
+	}
 	values[$1 " " $2 " " id] = values[$1 " " $2 " " id] " " $7 / $6
 	if ($2 == "crc" && $1 == "one") {
 		ops[id] = ""
@@ -163,6 +205,8 @@ END {
 	if ("one" in places) table("one", "ONE CPU: both ends on one core; columns 2 to 4 as a fraction of raw TCP")
 	if ("split" in places) table("split", "SPLIT: a core for each end")
 	print "* one call in flight: a CLIENT of libtirpc cannot have more"
+	if ("one" in places) list_table("one", "RESULTS WITHOUT A DATA ITEM, one CPU: as a fraction of raw TCP")
+	if ("split" in places) list_table("split", "RESULTS WITHOUT A DATA ITEM, split")
 	base = median("polling tcp null 0 1")
 	if (base) printf "\nNULL, both ends polling, split: raw TCP %.1f us, librpcrdma %.1f us, ratio %s\n",
 		base / 1000, median("polling polling null 0 1") / 1000,
@@ -192,6 +236,9 @@ serve tirpc bench_tirpc
 serve crc bench_rdma
 serve nocrc bench_rdma --provider iwarp:crc=0
 serve polling bench_rdma --spin 50
+serve continued bench_rdma
+serve chunk bench_rdma --features rprc
+serve exposed bench_rdma --features rprc
 echo "bench: $reps repetitions of $ms ms on CPUs $(echo "$cpus" | paste -sd,), load $(cut -d' ' -f1 /proc/loadavg)"
 awk '$1 > 1 { print "bench: this machine is BUSY with other work: do not trust the numbers" }' /proc/loadavg
 i=0
