@@ -310,11 +310,14 @@ static void print_ops(const struct rpcrdma_stats *m, const struct rpcrdma_stats 
 
 #define BOTH(field) ((double)(m->field - m0->field + t->field - t0->field) / n)
 	printf(" sends=%.2f reads=%.2f writes=%.2f registrations=%.2f"
-	       " invalidations=%.2f+%.2f syscalls=%.2f+%.2f stalls=%.2f",
+	       " invalidations=%.2f+%.2f syscalls=%.2f+%.2f stalls=%.2f"
+	       " wakeups=%.2f+%.2f",
 	       BOTH(sends), BOTH(rdma_reads), BOTH(rdma_writes), BOTH(registrations),
 	       BOTH(local_invalidations), BOTH(remote_invalidations),
 	       (double)(m->syscalls - m0->syscalls) / n,
-	       (double)(t->syscalls - t0->syscalls) / n, BOTH(credit_stalls));
+	       (double)(t->syscalls - t0->syscalls) / n, BOTH(credit_stalls),
+	       (double)(m->wakeups - m0->wakeups) / n,
+	       (double)(t->wakeups - t0->wakeups) / n);
 #undef BOTH
 }
 

@@ -351,6 +351,17 @@ struct rpcrdma_stats {
 	uint64_t connections, connections_open, connections_refused;
 	uint64_t connections_evicted; /* closed to admit a new connection */
 	uint64_t held_bytes, peak_held_bytes;
+	uint64_t sends_inv;        /* Sends that invalidated memory of the peer */
+	uint64_t wakeups;          /* how often a connection's descriptor was ready */
+	uint64_t connections_lost; /* not closed by either end */
+	uint64_t reply_chunks_offered, reply_chunks_used; /* as Requester */
+	/* Feature RPRC [ext §3]: replies that were exposed for the Requester to read,
+	 * and those whose lifetime ended first. */
+	uint64_t rprc_exposed, rprc_expired;
+	uint64_t done_sent, done_received; /* notifications that a reply was read */
+	uint64_t done_dropped;             /* those received for no exposed reply */
+	uint64_t bytes_reply_pulled; /* payload octets of replies that were read */
+	uint64_t bytes_copied; /* octets of replies that were copied to be exposed */
 };
 
 /* What a connection negotiated. */

@@ -226,6 +226,7 @@ static void note_end(struct rr_pump *p)
 
 	if (p->ep)
 		snprintf(l->why, sizeof(l->why), "%s", ended_why(l));
+	l->stats.connections_lost = rr_link_was_ready(l) && !rr_link_ended_in_order(l);
 	rr_exts_down(l);
 	rr_poller_del(&l->engine->poller, &l->source);
 }
@@ -326,6 +327,7 @@ static void source_ready(struct rr_source *s)
 {
 	struct rr_link *l = rr_container_of(s, struct rr_link, source);
 
+	l->stats.wakeups++;
 	progress_endpoint(l);
 	rr_link_touch(l);
 }

@@ -156,6 +156,9 @@ static inline int rr_link_error(const struct rr_link *l)
 	return l->pump.error;
 }
 
+/* Returns true if the link ended without an error, was aborted locally, or was closed
+ * because it was idle. */
+bool rr_link_ended_in_order(const struct rr_link *);
 void rr_link_stats(const struct rr_link *, struct rpcrdma_stats *ret);
 void rr_link_info(const struct rr_link *, struct rpcrdma_conn_info *ret);
 /* Describes the link's state in log lines, see log.h. */

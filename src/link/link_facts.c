@@ -31,7 +31,17 @@ void rr_link_stats(const struct rr_link *l, struct rpcrdma_stats *ret)
 	s.bytes_write_chunk += c.bytes_write_chunk;
 	s.bytes_reply_chunk += c.bytes_reply_chunk;
 	s.bytes_special_call += c.bytes_special_call;
+	s.bytes_reply_pulled += c.bytes_reply_pulled;
+	s.bytes_copied += c.bytes_copied;
+	s.reply_chunks_offered += c.reply_chunks_offered;
+	s.reply_chunks_used += c.reply_chunks_used;
+	s.rprc_exposed += c.rprc_exposed;
+	s.rprc_expired += c.rprc_expired;
+	s.done_sent += c.done_sent;
+	s.done_received += c.done_received;
+	s.done_dropped += c.done_dropped;
 	s.sends += p.sends;
+	s.sends_inv += p.sends_inv;
 	s.recvs += p.recvs;
 	s.rdma_reads += p.reads;
 	s.rdma_writes += p.writes;
@@ -80,9 +90,7 @@ void rr_link_info(const struct rr_link *l, struct rpcrdma_conn_info *ret)
 
 /* -- the log --------------------------------------------------------------- */
 
-/* Returns true if the link ended without an error, was aborted locally, or was closed
- * because it was idle. */
-static bool ended_in_order(const struct rr_link *l)
+bool rr_link_ended_in_order(const struct rr_link *l)
 {
 	return !rr_link_error(l) || rr_link_error(l) == -ECANCELED ||
 	       (rr_link_was_closed(l) && rr_link_error(l) == -ETIMEDOUT);
@@ -104,7 +112,7 @@ static enum rpcrdma_log_level describe_lost(const struct rr_link *l, char *s,
 {
 	const char *why = l->why[0] ? l->why : rpcrdma_strstatus(rr_link_error(l));
 
-	if (ended_in_order(l)) {
+	if (rr_link_ended_in_order(l)) {
 		snprintf(s, size, "%s",
 		         rr_link_error(l) == -ETIMEDOUT ? "closed: it was idle"
 		                                        : "closed in order");

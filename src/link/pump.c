@@ -255,6 +255,8 @@ static void open_connection(struct rr_pump *p, rr_time now)
 		rr_conn_no_remote_inv_in(p->conn);
 	if (!lim.max_ord)
 		rr_conn_cannot_read(p->conn);
+	if (!lim.max_ird)
+		rr_conn_cannot_be_read(p->conn);
 	rr_conn_peer_private(p->conn, priv, len);
 	rr_conn_open(p->conn, now);
 }

@@ -119,6 +119,7 @@ struct rr_prov_limits {
 /* Counters that every provider keeps, to measure the operations per RPC. */
 struct rr_prov_counters {
 	uint64_t sends, recvs, reads, writes;
+	uint64_t sends_inv; /* those of @sends that invalidate */
 	uint64_t registrations, local_invalidations, remote_invalidations;
 	uint64_t bytes_sent, bytes_received; /* octets on the wire, if known */
 	uint64_t syscalls;                   /* to transfer data, excluding set-up */

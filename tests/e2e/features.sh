@@ -43,4 +43,6 @@ shows "" "" none none
 shows "" "" none all
 shows "" "" all none
 shows "" "" all all --rpcrdma-version 1
+shows ", features rprc" '"rprc"' rprc all
+shows ", features rprc" '"rprc"' all rprc,rprc-lifetime=2000
 done_testing

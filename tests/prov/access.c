@@ -232,6 +232,7 @@ static void remote_invalidation_is_reported(void **state)
 {
 	struct rig *g = *state;
 	struct rr_region r, other;
+	struct rr_prov_counters c;
 	struct rr_wc wc;
 
 	if (!can_invalidate_remotely(g))
@@ -246,6 +247,9 @@ static void remote_invalidation_is_reported(void **state)
 	assert_true(wc.invalidated);
 	assert_int_equal(r.handle, wc.inv_handle);
 	assert_int_equal(20, wc.len);
+	rig_ops(g, CLIENT)->counters(g->end[CLIENT].ep, &c);
+	assert_int_equal(1, c.sends_inv);
+	assert_true(c.sends > 1);
 	/* Only that one: the other still works. */
 	rig_read(g, CLIENT, g->end[CLIENT].mem, LEN, other.handle, other.offset);
 	rig_flush(g, CLIENT);

@@ -450,6 +450,7 @@ static void counters(void **state)
 	assert_int_equal(1, s.registrations);
 	assert_int_equal(1, s.local_invalidations);
 	assert_int_equal(0, s.remote_invalidations);
+	assert_int_equal(0, c.sends_inv);
 	assert_true(c.bytes_sent >= 364);
 	assert_true(s.bytes_received >=
 	            (rig_lacks(SERVER) & RIG_NO_PASSIVE_BYTES ? 64 : 364));

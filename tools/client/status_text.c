@@ -146,7 +146,10 @@ void json_name(FILE *f, const char *key, const char *name)
 	X(syscalls) X(wire_bytes_sent) X(wire_bytes_received) X(bytes_inline) \
 	X(bytes_continued) X(bytes_read_chunk) X(bytes_write_chunk) \
 	X(bytes_reply_chunk) X(bytes_special_call) X(connections) \
-	X(peak_held_bytes)
+	X(peak_held_bytes) X(sends_inv) X(wakeups) X(connections_lost) \
+	X(reply_chunks_offered) X(reply_chunks_used) X(rprc_exposed) \
+	X(rprc_expired) X(done_sent) X(done_received) X(done_dropped) \
+	X(bytes_reply_pulled) X(bytes_copied)
 /* clang-format on */
 
 int json_stats(const char *file, const struct rpcrdma_engine *engine,

@@ -56,6 +56,18 @@ static const struct {
         F(connections_evicted),
         F(held_bytes),
         F(peak_held_bytes),
+        F(sends_inv),
+        F(wakeups),
+        F(connections_lost),
+        F(reply_chunks_offered),
+        F(reply_chunks_used),
+        F(rprc_exposed),
+        F(rprc_expired),
+        F(done_sent),
+        F(done_received),
+        F(done_dropped),
+        F(bytes_reply_pulled),
+        F(bytes_copied),
 #undef F
 };
 

@@ -82,12 +82,14 @@ RR_MUST_CHECK static inline int rr_ep_total_len(const struct rr_sge *sge, unsign
 	return 0;
 }
 
-/* Counts a successful post. */
-static inline void rr_ep_count_post(struct rr_ep_common *c, enum rr_post_kind kind)
+/* Counts a successful post.  For a Send, @handle is the one to invalidate, or 0. */
+static inline void rr_ep_count_post(struct rr_ep_common *c, enum rr_post_kind kind,
+                                    uint32_t handle)
 {
 	switch (kind) {
 	case RR_POST_SEND:
 		c->count.sends++;
+		c->count.sends_inv += handle != 0;
 		break;
 	case RR_POST_WRITE:
 		c->count.writes++;

@@ -168,6 +168,7 @@ static void send_start(struct sim_op *op)
 
 	e->sends_out++;
 	e->count.sends++;
+	e->count.sends_inv += op->handle != 0;
 	op->pieces_left = 1;
 	op->fence = e->placed_last;
 	sim_at(e, arrive, send_arrives, op, 0);

@@ -168,7 +168,7 @@ static int append_op(struct rr_vb_ep *ep, enum rr_post_kind kind,
 	};
 	for (unsigned i = 0; i < n; i++)
 		*(struct rr_sge *)rr_ring_push(&ep->sges) = sge[i];
-	rr_ep_count_post(&ep->base, kind);
+	rr_ep_count_post(&ep->base, kind, handle);
 	ep->posted++;
 	return 0;
 }

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Feature RPRC as a program sees it: both ends offer it, long replies are read by the
+ * client, and the counters of both ends say so; and the cases in which it is not used.
+ */
+#include "test_both_ends.h"
+
+enum { LONG = 300000 };
+
+static uint8_t seen[LONG + 4];
+
+static void on_filled(struct rpcrdma_call *k, const struct rpcrdma_reply *r, void *arg)
+{
+	if (!r->status && r->len == sizeof(seen))
+		memcpy(seen, r->results, sizeof(seen));
+	both_on_done(k, r, arg);
+}
+
+/* Calls for a long reply without an item, and checks it. */
+static void fetch_long(void)
+{
+	uint8_t args[12];
+	struct rpcrdma_piece p = {args, sizeof(args), false};
+	struct wait x;
+	struct rpcrdma_call_options o = both_call(P_FILL, &x);
+
+	put32(args, 7);
+	put32(args + 4, LONG);
+	put32(args + 8, 0);
+	memset(seen, 0, sizeof(seen));
+	o.args = &p;
+	o.n_args = 1;
+	o.done = on_filled;
+	assert_int_equal(both_run(both.conn, &o, &x), 0);
+	assert_int_equal(be32(seen), LONG);
+	for (size_t i = 0; i < LONG; i++)
+		assert_int_equal(seen[4 + i], both_pattern(7, i));
+}
+
+static struct rpcrdma_stats engine_stats(void)
+{
+	struct rpcrdma_stats s;
+
+	rpcrdma_engine_get_stats(both.engine, &s, sizeof(s));
+	return s;
+}
+
+static uint64_t features(void)
+{
+	struct rpcrdma_conn_info i;
+
+	rpcrdma_conn_get_info(both.conn, &i, sizeof(i));
+	return i.features;
+}
+
+static void start_with(const char *client, const char *server)
+{
+	both.options.features = client;
+	both.listen_options.features = server;
+	both_start();
+}
+
+/* One exposure, one confirmation, no message in parts and no Reply chunk. */
+static void long_replies_are_read_by_the_client(void **state)
+{
+	struct rpcrdma_stats c, s;
+
+	start_with("rprc", "all");
+	assert_int_equal(features(), RPCRDMA_FEATURE_RPRC);
+	fetch_long();
+	both_spin_for(20);
+	rpcrdma_conn_get_stats(both.conn, &c, sizeof(c));
+	s = engine_stats();
+	assert_int_equal(s.rprc_exposed, 1);
+	assert_int_equal(c.rprc_exposed, 0);
+	assert_int_equal(c.done_sent, 1);
+	assert_int_equal(s.done_received, 1);
+	assert_int_equal(s.done_dropped + s.rprc_expired + s.reply_chunks_offered, 0);
+	assert_int_equal(s.bytes_continued, 0);
+	assert_true(c.bytes_reply_pulled >= LONG);
+	assert_true(c.rdma_reads >= 1);
+	/* The client's handle was in the Reply: its confirmation ended the access. */
+	assert_int_equal(c.sends_inv, 1);
+	assert_int_equal(s.remote_invalidations, 1);
+	assert_true(c.wakeups >= 2);
+	assert_true(s.wakeups > c.wakeups);
+}
+
+static void not_exposed(void)
+{
+	struct rpcrdma_stats s;
+
+	fetch_long();
+	both_spin_for(20);
+	s = engine_stats();
+	assert_int_equal(s.rprc_exposed + s.done_sent + s.bytes_reply_pulled, 0);
+	assert_true(s.bytes_continued >= LONG);
+}
+
+static void one_end_alone_changes_nothing(void **state)
+{
+	start_with("rprc", "none");
+	assert_int_equal(features(), 0);
+	not_exposed();
+}
+
+static void the_default_is_off(void **state)
+{
+	start_with(NULL, "rprc");
+	assert_int_equal(features(), 0);
+	not_exposed();
+}
+
+/* Short enough for the Sends that the server prefers. */
+static void sends_may_be_preferred(void **state)
+{
+	start_with("rprc", "rprc,rprc-sends=100");
+	assert_int_equal(features(), RPCRDMA_FEATURE_RPRC);
+	not_exposed();
+}
+
+static void replies_beyond_a_limit_are_not_exposed(void **state)
+{
+	start_with("rprc", "rprc,rprc-bytes=299999");
+	not_exposed();
+}
+
+static void replies_that_the_client_would_not_read_are_not_exposed(void **state)
+{
+	start_with("rprc,rprc-pull=299999", "rprc");
+	not_exposed();
+}
+
+/* The client can make no RDMA Read: its ORD is 0. */
+static void clients_that_cannot_read_are_not_asked_to(void **state)
+{
+	both.options.provider = "iwarp:ord=0";
+	start_with("rprc", "rprc");
+	not_exposed();
+}
+
+/* The server's memory cannot be read: its IRD is 0. */
+static void servers_that_cannot_be_read_expose_nothing(void **state)
+{
+	both.listen_options.provider = "iwarp:ird=0";
+	start_with("rprc", "rprc");
+	not_exposed();
+}
+
+/* In MPA revision 1 the peer does not know that this end has no RDMA Reads.  So the
+ * feature is off only because this end does not offer it. */
+static void ends_without_reads_do_not_offer_the_feature(void **state)
+{
+	both.options.provider = "iwarp:rev=1,ird=0,ord=0";
+	start_with("rprc", "rprc");
+	assert_int_equal(features(), 0);
+	not_exposed();
+}
+
+static void version_1_has_no_features(void **state)
+{
+	both.options.version = 1;
+	both.options.features = both.listen_options.features = "all";
+	both_listen("127.0.0.1:0");
+	both_connect(&both.conn);
+	both_spin_until(&both.ups, 1);
+	assert_int_equal(features(), 0);
+}
+
+/* Resets the client's TCP connection. */
+static void reset_connection(void)
+{
+	const struct sockaddr none = {.sa_family = AF_UNSPEC};
+	struct sockaddr_in sa;
+
+	for (int fd = 3; fd < 256; fd++) {
+		socklen_t len = sizeof(sa);
+
+		if (getpeername(fd, (struct sockaddr *)&sa, &len) == 0 &&
+		    sa.sin_family == AF_INET && ntohs(sa.sin_port) == atoi(both.port))
+			assert_int_equal(connect(fd, &none, sizeof(none)), 0);
+	}
+}
+
+/* A lost connection is counted by each end, one that was closed by neither. */
+static void lost_connections_are_counted(void **state)
+{
+	start_with("rprc", "rprc");
+	reset_connection();
+	both_spin_until(&both.ups, 2);
+	assert_int_equal(engine_stats().connections_lost, 2);
+	rpcrdma_conn_close(both.conn);
+	both.conn = NULL;
+	both_spin_for(50);
+	assert_int_equal(engine_stats().connections_open, 0);
+	assert_int_equal(engine_stats().connections_lost, 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        TEST(long_replies_are_read_by_the_client),
+	        TEST(one_end_alone_changes_nothing),
+	        TEST(the_default_is_off),
+	        TEST(sends_may_be_preferred),
+	        TEST(replies_beyond_a_limit_are_not_exposed),
+	        TEST(replies_that_the_client_would_not_read_are_not_exposed),
+	        TEST(clients_that_cannot_read_are_not_asked_to),
+	        TEST(servers_that_cannot_be_read_expose_nothing),
+	        TEST(ends_without_reads_do_not_offer_the_feature),
+	        TEST(version_1_has_no_features),
+	        TEST(lost_connections_are_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
