@@ -11,7 +11,7 @@
 # add it to "headers"; run this script.
 set -eu
 root=$1
-headers="src/conn/states.h src/conn/rprc/rprc_states.h src/link/link_states.h"
+headers="src/conn/states.h src/conn/rprc/rprc_states.h src/conn/rtr/rtr_states.h src/link/link_states.h"
 page=$root/docs/states.md
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
