@@ -255,6 +255,16 @@ static void reply_external_has_a_body_that_was_pushed(void **state)
 	assert_int_equal(b.l.total_segs, 3);
 }
 
+static void a_body_that_was_pushed_may_stand_alone(void **state)
+{
+	struct body b;
+
+	assert_decodes(&reply_external, OCTETS(0, 2, 1, 0x41, 60000, 0, 0x1000, 0), 0,
+	               &b);
+	assert_chunk(&b.l.reply, 0, 0, 1, 60000);
+	assert_int_equal(b.l.n_writes, 0);
+}
+
 /* LS-s13-02 LS-s16-04 */
 static void reply_external_has_a_body_to_pull(void **state)
 {
@@ -355,6 +365,10 @@ static void argument_positions_increase_strictly_in_fours(void **state)
 	                      40, 1, 1, 1, 1, 1, 0, 0));
 	assert_refused(&call_last,
 	               OCTETS(0, 2, 40, 1, 1, 1, 1, 1, 36, 1, 1, 1, 1, 1, 0, 0));
+	/* also where the rest would decode without that chunk */
+	assert_refused(&call_last, OCTETS(0, 1, 0, 0, 0, 0, 0, 0));
+	assert_refused(&call_last, OCTETS(0, 1, 41, 0, 0, 0, 0, 0));
+	assert_refused(&call_last, OCTETS(0, 1, 42, 0, 0, 0, 0, 0));
 	assert_refused(&call_external, OCTETS(0, 1, 1, 1, 100, 0, 0, /* body */
 	                                      1, 0, 1, 1, 1, 1, 1, 0, 0));
 	assert_decodes(&call_last,
@@ -382,6 +396,11 @@ static void a_body_is_pulled_or_in_a_reply_pushed(void **state)
 	               OCTETS(0, 0, 1, 0x1234, 8192, 0x7f00, 0x2000, 0, 0, 0));
 	assert_refused(&reply_external, OCTETS(0, 0, 1, 0x1234, 8192, 0, 0, 0));
 	assert_refused(&reply_external, OCTETS(0, 3, 1, 0x1234, 8192, 0, 0, 0));
+	/* also where the rest would decode without a body */
+	assert_refused(&call_external, OCTETS(0, 2, 0, 0, 0));
+	assert_refused(&call_external, OCTETS(0, 0, 0, 0, 0));
+	assert_refused(&reply_external, OCTETS(0, 3, 0));
+	assert_refused(&reply_external, OCTETS(0, 0, 0));
 }
 
 /* LS-s08-04: nothing is taken or skipped on the word of a count */
@@ -587,6 +606,7 @@ int main(void)
 	        cmocka_unit_test(middle_types_have_only_what_remains),
 	        cmocka_unit_test(reply_last_has_results_alone),
 	        cmocka_unit_test(reply_external_has_a_body_that_was_pushed),
+	        cmocka_unit_test(a_body_that_was_pushed_may_stand_alone),
 	        cmocka_unit_test(reply_external_has_a_body_to_pull),
 	        cmocka_unit_test(grant_has_no_body),
 	        cmocka_unit_test(lengths_are_summed_in_64_bits),

@@ -474,6 +474,10 @@ static void items_have_the_places_of_the_table(void **state)
 				assert_decodes(k, o, 0, &h);
 			else
 				assert_refused(k, o);
+			/* also where the rest would decode without a place */
+			if (places[i].type != TOOSHORT)
+				assert_refused(
+				        k, one_item(response, places[i].type, NULL, 0));
 		}
 }
 
@@ -495,6 +499,12 @@ static void directions_have_the_places_of_the_table(void **state)
 			assert_decodes(&req, octets_of_words(words, k), 0, &h);
 		else
 			assert_refused(&req, octets_of_words(words, k));
+		/* also where the rest would decode without a place */
+		words[8] = 0;
+		words[9] = words[10] = 1;
+		words[11] = 0;
+		if (places[i].type != TBSN)
+			assert_refused(&req, octets_of_words(words, 12));
 	}
 }
 
@@ -512,11 +522,13 @@ static void no_item_has_no_place(void **state)
 /* Nor is a place encoded that no item, or no direction, can have. */
 static void impossible_places_are_not_encoded(void **state)
 {
-	static const enum rr_wire_rtr_place items[] = {XMDTYPE_CHOICE, XMDTYPE_BYSIZE};
-	static const enum rr_wire_rtr_place dirs[] = {XMDTYPE_TOOSHORT, XMDTYPE_NOITEM};
+	static const enum rr_wire_rtr_place items[] = {XMDTYPE_CHOICE, XMDTYPE_BYSIZE,
+	                                               0, 7};
+	static const enum rr_wire_rtr_place dirs[] = {XMDTYPE_TOOSHORT, XMDTYPE_NOITEM,
+	                                              0, 7};
 	uint8_t at[256];
 
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < RR_ARRAY_SIZE(items); i++) {
 		struct rr_writer w = rr_writer_over(at, sizeof(at));
 		struct rr_rtr_header h;
 
@@ -807,11 +819,11 @@ static void the_uncounted_tail_is_still_checked(void **state)
 
 static void a_built_header_encodes_as_the_sample(void **state)
 {
-	static const struct rr_segment s = {0x41, 0x4000, 0x10000};
+	static const struct rr_segment s = {0x41, 0x4000, 0x10000}, last = {0x42, 8, 0};
 	struct octets o = OCTETS(0x41, 2, 40, 0x4000, EXRW, 1, 0x41, 0x4000, 0, 0x10000,
 	                         0x4028, 0x1000, TBSN, 0, 2, 0, 1, 1, 40, 80, 2, 0x100,
 	                         CHOICE, 1, 0x41, 0x4000, 0, 0x10000, 0x200, BYSIZE,
-	                         0x800, 0, 1, 1, 0x41, 0x4000, 0, 0x10000, 1, 1, 0x60);
+	                         0x800, 0, 1, 1, 0x42, 8, 0, 0, 1, 1, 0x60);
 	struct rr_rtr_header h;
 
 	rr_rtr_init(&h);
@@ -826,7 +838,7 @@ static void a_built_header_encodes_as_the_sample(void **state)
 	assert_int_equal(rr_rtr_add_segment(&h, &s), 0);
 	assert_int_equal(rr_rtr_add_dir(&h, 0x200, XMDTYPE_BYSIZE, 0x800), 0);
 	rr_rtr_begin_reply(&h);
-	assert_int_equal(rr_rtr_add_segment(&h, &s), 0);
+	assert_int_equal(rr_rtr_add_segment(&h, &last), 0);
 	h.pslen = 0x60;
 	assert_int_equal(h.count, 1);
 	assert_int_equal(h.rsbuf, 1);

@@ -354,21 +354,21 @@ static void put_item(struct rr_writer *w, const struct rr_rtr_header *h,
 	switch ((enum rr_wire_rtr_place)it->type) {
 	case XMDTYPE_EXRW:
 		put_chunk_segments(w, h, &it->where);
-		break;
+		return;
 	case XMDTYPE_TBSN:
 		rr_put_u32(w, it->offset);
 		rr_put_u32(w, it->where.count);
 		for (uint16_t i = 0; i < it->where.count; i++)
 			rr_put_u32(w, h->tbsn[it->where.first + i]);
-		break;
+		return;
 	case XMDTYPE_TOOSHORT:
 	case XMDTYPE_NOITEM:
-		break;
+		return;
 	case XMDTYPE_CHOICE:
 	case XMDTYPE_BYSIZE:
-		w->bad = true;
 		break;
 	}
+	w->bad = true;
 }
 
 static void put_items(struct rr_writer *w, const struct rr_rtr_header *h)
@@ -387,18 +387,18 @@ static void put_dir(struct rr_writer *w, const struct rr_rtr_header *h,
 	case XMDTYPE_BYSIZE:
 		rr_put_u32(w, d->above);
 		put_chunk_segments(w, h, &d->where);
-		break;
+		return;
 	case XMDTYPE_EXRW:
 	case XMDTYPE_CHOICE:
 		put_chunk_segments(w, h, &d->where);
-		break;
+		return;
 	case XMDTYPE_TBSN:
-		break;
+		return;
 	case XMDTYPE_TOOSHORT:
 	case XMDTYPE_NOITEM:
-		w->bad = true;
 		break;
 	}
+	w->bad = true;
 }
 
 static void put_sets(struct rr_writer *w, const struct rr_rtr_header *h)
