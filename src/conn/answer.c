@@ -38,13 +38,23 @@ static bool match_chunk(const struct rr_lists *ours, const struct rr_chunk *k,
 	return true;
 }
 
-static bool match_writes(const struct rr_lists *ours, const struct rr_lists *theirs)
+/* Returns true if @theirs returns the Write chunks of @ours.  If @omits, a chunk without
+ * segments stands for an unused chunk, and unused chunks at the end are absent.
+ * [K6, ext §6.3] */
+static bool match_writes(const struct rr_lists *ours, const struct rr_lists *theirs,
+                         bool omits)
 {
-	if (theirs->n_writes != (ours ? ours->n_writes : 0))
+	uint16_t n = ours ? ours->n_writes : 0;
+
+	if (theirs->n_writes > n || (theirs->n_writes < n && !omits))
 		return false;
-	for (uint16_t i = 0; i < theirs->n_writes; i++)
-		if (!match_chunk(ours, &ours->writes[i], theirs, &theirs->writes[i]))
+	for (uint16_t i = 0; i < theirs->n_writes; i++) {
+		bool absent = omits && !theirs->writes[i].count;
+
+		if (!absent &&
+		    !match_chunk(ours, &ours->writes[i], theirs, &theirs->writes[i]))
 			return false;
+	}
 	return true;
 }
 
@@ -62,18 +72,19 @@ static bool match_reply_chunk(const struct rr_version_ops *e,
 	       match_chunk(ours, &ours->reply, theirs, &theirs->reply);
 }
 
+bool rr_answer_match_writes(const struct rr_call_state *s, const struct rr_msg *m)
+{
+	return match_writes(s->chunks ? &s->chunks->lists : NULL, &m->lists,
+	                    m->family->omits_unused);
+}
+
 static bool match_lists(const struct rr_conn *c, const struct rr_call_state *s,
                         const struct rr_msg *m)
 {
 	const struct rr_lists *ours = s->chunks ? &s->chunks->lists : NULL;
 
 	return !m->lists.over && !m->lists.n_reads && /* [K15] */
-	       match_writes(ours, &m->lists) && match_reply_chunk(c->version, ours, m);
-}
-
-bool rr_answer_match_writes(const struct rr_call_state *s, const struct rr_msg *m)
-{
-	return match_writes(s->chunks ? &s->chunks->lists : NULL, &m->lists);
+	       rr_answer_match_writes(s, m) && match_reply_chunk(c->version, ours, m);
 }
 
 bool rr_answer_is_reply(const uint8_t *p, size_t len, uint32_t xid)
@@ -85,17 +96,19 @@ bool rr_answer_is_reply(const uint8_t *p, size_t len, uint32_t xid)
 
 uint64_t rr_answer_note_results(struct rr_call_state *s, const struct rr_lists *l)
 {
+	uint16_t n = s->chunks ? s->chunks->lists.n_writes : 0;
 	uint64_t sum = 0;
 
-	for (uint16_t i = 0; i < l->n_writes; i++) {
+	for (uint16_t i = 0; i < n; i++) {
 		struct rr_dest *d = &s->call->dests[i];
+		uint64_t len = i < l->n_writes ? l->writes[i].length : 0;
 
 		if (s->call->recovery.dest == i + 1u)
 			d->ret_base = s->dest_buf.p;
-		d->ret_len = (size_t)l->writes[i].length;
-		d->ret_used = d->ret_len > 0;
+		d->ret_len = (size_t)len;
+		d->ret_used = len > 0;
 		d->ret_offered = s->chunks->lists.writes[i].length > 0;
-		sum += l->writes[i].length;
+		sum += len;
 	}
 	return sum;
 }
@@ -171,11 +184,30 @@ static size_t max_reply_bytes(const struct rr_conn *c, const struct rr_call_stat
 	return RR_MAX((size_t)c->cfg.max_message_bytes, s->reply_bound);
 }
 
+/* Collects a part of a continued Reply.  Returns 0, or the status that ends the call. */
+static int take_reply_part(struct rr_conn *c, const struct rr_call_state *s,
+                           const struct rr_msg *m)
+{
+	size_t max = max_reply_bytes(c, s);
+
+	if (rr_cont_check_rest(c, m, RR_MIN(max, c->cfg.features.max_pull)))
+		return -EPROTO;
+	switch (rr_cont_append(c, m, m->payload, m->payload_len, max)) {
+	case 0:
+		return 0;
+	case RDMA2_ERR_SYSTEM:
+		return -ENOMEM;
+	default:
+		return -EOVERFLOW;
+	}
+}
+
 void rr_answer_received(struct rr_conn *c, struct rr_msg *m)
 {
 	struct rr_call_state *s = rr_call_sent(c, m->p.xid);
 	bool continued = m->more || rr_cont_is(c, m->p.xid, true);
-	struct rr_error e = {.code = RDMA2_ERR_INVAL_CONT};
+	const struct rr_error e = {.code = RDMA2_ERR_INVAL_CONT};
+	int status = 0;
 
 	if (m->lists.total_reads && rr_reply_pull_received(c, s, m))
 		return;
@@ -191,17 +223,11 @@ void rr_answer_received(struct rr_conn *c, struct rr_msg *m)
 		rr_recv_fault(c, m, &e, -EPROTO);
 		return;
 	}
-	if (continued) {
-		e.code = rr_cont_append(c, m, m->payload, m->payload_len,
-		                        max_reply_bytes(c, s));
-		if (e.code) {
-			rr_recv_fault(c, m, &e,
-			              e.code == RDMA2_ERR_SYSTEM ? -ENOMEM
-			                                         : -EOVERFLOW);
-			return;
-		}
-	}
-	if (!m->more)
+	if (continued)
+		status = take_reply_part(c, s, m);
+	if (status)
+		rr_recv_fault(c, m, &e, status);
+	else if (!m->more)
 		finish_reply(c, s, m, continued);
 }
 
@@ -228,6 +254,8 @@ void rr_answer_error(struct rr_conn *c, const struct rr_msg *m)
 	rr_conn_trace(c, RR_TRACE_ERROR_RECEIVED, m->p.xid, e.code, e.arg[0], e.arg[1]);
 	rr_cont_over(c, m->p.xid);
 	s = rr_call_sent(c, m->p.xid);
+	if (e.code == RDMA2_ERR_INVAL_HTYPE)
+		rr_htfam_refused(c, s);
 	if (s) {
 		rr_call_event(s, RR_CALL_EV_ANSWER);
 		s->call->error = e;

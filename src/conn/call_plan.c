@@ -79,6 +79,7 @@ static bool take_segments(struct call_plan *p, size_t len, size_t entry_bytes,
 	return true;
 }
 
+/* Octets in a base header.  The chunks in a header of another family are not longer. */
 enum { READ_ENTRY = 24, SEGMENT = 16, WRITE_ENTRY = 8, REPLY_COUNT = 4 };
 
 /* Returns true if chunks may be left out, because this is a second attempt after the
@@ -474,6 +475,10 @@ int rr_call_plan(struct rr_conn *c, struct rr_call_state *s)
 	bool forward = c->cfg.role == RR_CONN_CLIENT;
 	uint32_t level = c->props.peer.rvrsdir;
 	const struct rr_recovery *r = &s->call->recovery;
+	const struct rr_head call = {.family = rr_htfam_call_family(c),
+	                             .htype = RDMA2_MSG};
+	const struct rr_head reply = {
+	        .family = call.family, .htype = RDMA2_MSG, .flags = RDMA2_F_RESPONSE};
 	struct call_plan p = {
 	        .c = c,
 	        .s = s,
@@ -481,11 +486,13 @@ int rr_call_plan(struct rr_conn *c, struct rr_call_state *s)
 	        .segments = rr_recover_most(s->call, r->max_segments,
 	                                    c->props.max_segments),
 	        .reads = rr_recover_most(s->call, r->max_reads, RR_CALL_MAX_PIECES),
-	        .lists_bytes = c->version->empty_bytes - c->version->prefix_bytes,
-	        .returned = c->version->empty_bytes,
+	        .lists_bytes =
+	                call.family->header_bytes(c, &call) - c->version->prefix_bytes,
+	        .returned = reply.family->header_bytes(c, &reply),
 	};
 
 	if (!forward && level == RDMA2_RVRSDIR_NONE)
 		return -EPROTONOSUPPORT; /* [R2] */
+	s->family = call.family;
 	return plan_call(&p);
 }

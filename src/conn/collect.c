@@ -69,6 +69,7 @@ static uint32_t append_part(struct rr_conn *c, struct rr_request_state *q,
 
 	if (need > q->room)
 		return RDMA2_ERR_SYSTEM;
+	cap = RR_MAX(cap, q->announced);
 	while (cap < need)
 		cap *= 2;
 	cap = (size_t)RR_MIN(cap, RR_MIN(q->room, (uint64_t)c->cfg.max_message_bytes));
@@ -96,6 +97,9 @@ static uint32_t take_part(struct rr_conn *c, struct rr_request_state *q,
 	rr_request_event(q, RR_REQUEST_EV_PART);
 	note_head(q, m->payload, m->payload_len);
 	q->collected += m->payload_len;
+	if (m->rest)
+		q->announced = q->collected + m->rest;
+	c->cont.rest = m->rest;
 	c->count.bytes_collected += m->payload_len;
 	if (q->phase != RR_REQUEST_COLLECTING)
 		return hold_part(c, q, m);
@@ -182,10 +186,7 @@ static bool begin_collecting(struct rr_conn *c, const struct rr_msg *m)
 	if (!q)
 		return false;
 	q->collects = true;
-	c->cont.active = true;
-	c->cont.xid = m->p.xid;
-	c->cont.htype = m->p.htype;
-	c->cont.response = false;
+	rr_cont_begin(c, m);
 	c->cont.call = q;
 	if (!c->cfg.room.ask) { /* the buffer is charged to the quota as it grows */
 		rr_request_move(q, RR_REQUEST_EV_PART, RR_REQUEST_COLLECTING);
@@ -213,8 +214,10 @@ static uint32_t check_complete(struct rr_conn *c, struct rr_request_state *q,
 
 static uint32_t collect_part(struct rr_conn *c, struct rr_msg *m)
 {
-	uint32_t code;
+	uint32_t code = rr_cont_check_rest(c, m, c->cfg.max_message_bytes);
 
+	if (code)
+		return code;
 	if (!c->cont.active && !begin_collecting(c, m))
 		return RDMA2_ERR_SYSTEM;
 	code = take_part(c, c->cont.call, m);

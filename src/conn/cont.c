@@ -120,13 +120,29 @@ bool rr_cont_is(const struct rr_conn *c, uint32_t xid, bool response)
 	return c->cont.active && c->cont.xid == xid && c->cont.response == response;
 }
 
-static void begin_sequence(struct rr_cont *k, const struct rr_msg *m)
+void rr_cont_begin(struct rr_conn *c, const struct rr_msg *m)
 {
+	struct rr_cont *k = &c->cont;
+
 	k->active = true;
 	k->xid = m->p.xid;
 	k->htype = m->p.htype;
+	k->family = m->family;
 	k->response = m->response;
 	k->buf = (struct rr_mbuf){.charged = true};
+}
+
+uint32_t rr_cont_check_rest(const struct rr_conn *c, const struct rr_msg *m,
+                            uint64_t max)
+{
+	const struct rr_cont *k = &c->cont;
+	uint64_t left = (uint64_t)m->payload_len + m->rest;
+
+	if (!m->family->counted)
+		return 0;
+	if ((m->more && !m->rest) || left != (k->active ? k->rest : left) || left > max)
+		return RDMA2_ERR_INVAL_CONT;
+	return 0;
 }
 
 uint32_t rr_cont_append(struct rr_conn *c, const struct rr_msg *m, const uint8_t *p,
@@ -135,10 +151,11 @@ uint32_t rr_cont_append(struct rr_conn *c, const struct rr_msg *m, const uint8_t
 	struct rr_cont *k = &c->cont;
 
 	if (!k->active)
-		begin_sequence(k, m);
+		rr_cont_begin(c, m);
 	if (k->buf.len + len > max)
 		return RDMA2_ERR_INVAL_CONT; /* [M7] */
-	if (rr_mbuf_reserve(&c->quota, &k->buf, k->buf.len + len))
+	k->rest = m->rest;
+	if (rr_mbuf_reserve(&c->quota, &k->buf, k->buf.len + len + m->rest))
 		return RDMA2_ERR_SYSTEM;
 	memcpy(k->buf.p + k->buf.len, p, len);
 	k->buf.len += len;

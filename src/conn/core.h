@@ -36,6 +36,8 @@
  *                 collect.c      Calls received in parts
  *                 reply.c        replies
  *   rprc/                        responder-provided Read chunks
+ *   family.h      family.c       families of header types for RPC messages
+ *   htfam/                       header types by message kind
  */
 #ifndef RR_CONN_CORE_H
 #define RR_CONN_CORE_H
@@ -47,6 +49,7 @@
 #include "conn/credit.h"
 #include "conn/credit1.h"
 #include "conn/extensions.h"
+#include "conn/family.h"
 #include "conn/feature.h"
 #include "conn/limits.h"
 #include "conn/mbuf.h"
@@ -60,6 +63,7 @@
 #include "conn/slab.h"
 #include "conn/states.h"
 #include "conn/tx.h"
+#include "conn/htfam/htfam.h"
 #include "conn/rprc/rprc.h"
 #include "conn/version_ops.h"
 #include "conn/xmit.h"
@@ -94,6 +98,7 @@ struct rr_conn {
 	struct rr_ext_state ext;
 	unsigned features; /* bit mask of the features in use, 1u << enum rr_feature */
 	struct rr_rprc rprc;
+	struct rr_htfam htfam;
 	struct rr_cont cont;
 	struct rr_tx tx;
 	uint32_t next_xid; /* next XID for a transport message that carries no RPC

@@ -2,11 +2,13 @@
 /* See feature.h. */
 #include "conn/feature.h"
 #include "conn/core.h"
+#include "conn/htfam/htfam.h"
 #include "conn/rprc/rprc.h"
 
 /* Indexed by enum rr_feature. */
 static const struct rr_feature_ops *const feature_table[RR_FEATURES] = {
         [RR_FEATURE_RPRC] = &rr_rprc_ops,
+        [RR_FEATURE_HTFAM] = &rr_htfam_ops,
 };
 
 const char *rr_feature_name(enum rr_feature f)

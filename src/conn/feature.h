@@ -38,6 +38,11 @@ struct rr_feature_ops {
 	bool (*agreed)(const struct rr_conn *);
 	/* Returns true if the connection accepts messages of type @htype. */
 	bool (*accepts)(const struct rr_conn *, uint32_t htype);
+	/* Replaces the header type, direction and flags of a message, whose type the
+	 * feature accepts, by those of the base protocol.  The message is then
+	 * processed as a message of that type, and not by @received.  Returns 0 or the
+	 * rdma_err code. */
+	uint32_t (*translate)(struct rr_msg *);
 	/* Returns true if messages of type @htype belong to the exchange of properties,
 	 * so that they may arrive before host authentication has ended. */
 	bool (*exchanges)(uint32_t htype);

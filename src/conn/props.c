@@ -8,7 +8,8 @@
  * properties follow in further sets (TPMORE).  A property that is too long for any
  * message is sent in parts (MORE) [P2, P3].  The steps of host authentication (auth.c)
  * come last.  Between these messages only errors and grants may be sent, so a few
- * credits are enough.  We accept all these forms from the peer.
+ * credits are enough.  We accept all these forms from the peer.  If both peers have
+ * feature HTFAM, whole sets after the first have header types of their own [ext §6.1].
  *
  * Values are collected until both peers have sent their final message.  The values then
  * take effect at once, and RPC traffic begins [P18].
@@ -186,6 +187,8 @@ bool rr_props_pending(const struct rr_conn *c)
 		return false;
 	if (p->out != RR_PROPS_OUT_MORE)
 		return rr_props_come_first(c);
+	if (rr_htfam_awaits_props(c))
+		return false;
 	return ext_more(c) || c->auth.phase == RR_AUTH_SENDING || rr_auth_settled(c);
 }
 
@@ -247,6 +250,20 @@ static bool is_final_set(const struct rr_conn *c)
 	return !ext_more(c) && rr_auth_settled(c);
 }
 
+/* Writes the header type and the flags of a whole set, which is the final one if
+ * @final. */
+static void mark_set(const struct rr_conn *c, struct rr_xmit *x, bool final)
+{
+	uint32_t flags = final ? 0 : RDMA2_F_TPMORE, htype = RDMA2_CONNPROP;
+
+	if (c->props.out != RR_PROPS_OUT_FIRST && rr_htfam_sends_props(c)) {
+		htype = final ? RDMA2_X_CONNPROP_LAST : RDMA2_X_CONNPROP_MIDDLE;
+		flags = 0;
+	}
+	rr_store_u32(x->buf + 12, htype);
+	rr_store_u32(x->buf + 16, flags);
+}
+
 static void fail_no_memory(struct rr_conn *c)
 {
 	rr_conn_fail(c, -ENOMEM);
@@ -284,15 +301,29 @@ static void send_prop_set(struct rr_conn *c)
 	put_ext_props(c, &w, prefix.xid, &count);
 	rr_store_u32(count_at, count);
 	report_set(c, count_at, w.pos);
+	mark_set(c, x, is_final_set(c));
 	move_props_out(p, RR_PROPS_OUT_EV_SET,
 	               is_final_set(c) ? RR_PROPS_OUT_FINAL : RR_PROPS_OUT_MORE);
-	if (p->out != RR_PROPS_OUT_FINAL)
-		rr_store_u32(x->buf + 16, RDMA2_F_TPMORE);
 	rr_xmit_header(x, &w);
 	rr_xmit_send(c, x);
 }
 
 /* -- one property in parts [P2, P3] ---------------------------------------- */
+
+/* Returns the maximum number of octets of the encoded set in one part. */
+static size_t prop_part_room(const struct rr_conn *c)
+{
+	return (props_message_limit(c) - RR_WIRE_PREFIX) & ~(size_t)3;
+}
+
+/* Returns true if RDMA2_F_TPMORE is clear in the parts of the property.  With feature
+ * HTFAM, only a set in one message can be the final one.               [ext §6.1] */
+static bool is_final_property(const struct rr_conn *c)
+{
+	if (rr_htfam_sends_props(c) && c->props.part_len > prop_part_room(c))
+		return false;
+	return is_final_set(c);
+}
 
 static void begin_prop_parts(struct rr_conn *c, uint32_t id, const void *data,
                              size_t len)
@@ -306,7 +337,7 @@ static void begin_prop_parts(struct rr_conn *c, uint32_t id, const void *data,
 	p->part_len = 4 + prop_entry_octets((uint32_t)len);
 	p->part_xid = rr_conn_own_xid(c);
 	p->part_flags =
-	        is_final_set(c) ? 0 : RDMA2_F_TPMORE; /* the same in all parts */
+	        is_final_property(c) ? 0 : RDMA2_F_TPMORE; /* the same in all parts */
 	rr_store_u32(p->part_head, 1);
 	rr_store_u32(p->part_head + 4, id);
 	rr_store_u32(p->part_head + 8, (uint32_t)len);
@@ -341,8 +372,7 @@ static void finish_prop_parts(struct rr_conn *c)
 static void send_prop_part(struct rr_conn *c)
 {
 	struct rr_props *p = &c->props;
-	size_t room = (props_message_limit(c) - RR_WIRE_PREFIX) & ~(size_t)3;
-	size_t n = RR_MIN(p->part_len - p->part_at, room);
+	size_t n = RR_MIN(p->part_len - p->part_at, prop_part_room(c));
 	bool last = p->part_at + n == p->part_len;
 	struct rr_prefix prefix = {
 	        .xid = p->part_xid,
@@ -358,6 +388,8 @@ static void send_prop_part(struct rr_conn *c)
 		return;
 	}
 	copy_prop_part(p, p->part_at, rr_put_space(&w, n), n);
+	if (n == p->part_len)
+		mark_set(c, x, !p->part_flags);
 	rr_xmit_header(x, &w);
 	rr_xmit_send(c, x);
 	p->part_at += n;

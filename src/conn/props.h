@@ -11,6 +11,7 @@
 struct rr_peer_props {
 	uint32_t send_bytes, recv_bytes, segment_bytes, max_segments, rvrsdir;
 	struct rr_wire_rprc rprc;
+	uint32_t htfam; /* enum rr_wire_htfam_flag */
 };
 
 struct rr_props {

@@ -321,13 +321,8 @@ static uint32_t check_prefix(const struct rr_conn *c, const struct rr_msg *m)
  * is malformed. [check: header body] */
 static bool decode_v2_lists(struct rr_msg *m)
 {
-	struct rr_cursor cur = rr_cursor_over(m->body, m->body_len);
-
-	if (rr_wire_get_lists(&cur, &m->lists))
-		return false;
-	m->payload = cur.pos;
-	m->payload_len = rr_cursor_left(&cur);
-	return m->p.htype != RDMA2_MSG || m->payload_len >= 4; /* [X9] */
+	return !m->family->get_lists(m) &&
+	       (m->p.htype != RDMA2_MSG || m->payload_len >= 4); /* [X9] */
 }
 
 /* Returns true if no sequence is in progress, or the message is a part of the current
@@ -337,7 +332,7 @@ static bool fits_sequence(const struct rr_conn *c, const struct rr_msg *m)
 	const struct rr_cont *k = &c->cont;
 
 	return !k->active || (k->xid == m->p.xid && k->htype == m->p.htype &&
-	                      k->response == m->response);
+	                      k->family == m->family && k->response == m->response);
 }
 
 /* Returns true if the peer must authenticate itself before this message is served.
@@ -412,15 +407,19 @@ static void receive_feature(struct rr_conn *c, const struct rr_feature_ops *f,
 
 void rr_recv_v2(struct rr_conn *c, struct rr_msg *m)
 {
-	const struct rr_feature_ops *f;
-	uint32_t code;
+	const struct rr_feature_ops *f = rr_feature_of(c, m->p.htype);
+	uint32_t code = 0;
 
-	f = rr_feature_of(c, m->p.htype);
+	if (f && f->translate) {
+		code = f->translate(m);
+		f = NULL;
+	}
 	if (m->inv_handle && !may_invalidate(c, f, m)) {
 		rr_conn_fail(c, -EPROTO); /* [K17] */
 		return;
 	}
-	code = check_prefix(c, m);
+	if (!code)
+		code = check_prefix(c, m);
 	if (code) {
 		answer_fault(c, m, code, -EPROTO);
 		return;
@@ -503,6 +502,8 @@ static void init_message(struct rr_msg *m, struct rr_rbuf *b, size_t len,
 	m->len = len;
 	m->inv_handle = inv_handle;
 	m->p.xid = 0;
+	m->family = &rr_base_family;
+	m->rest = 0;
 	m->is_answer = false;
 }
 

@@ -6,6 +6,7 @@
 
 #include "conn/action.h"
 #include "conn/limits.h"
+#include "conn/family.h"
 #include "conn/mbuf.h"
 
 enum rr_discard_reason {
@@ -33,14 +34,16 @@ struct rr_msg {
 	bool kept;           /* ownership of @rbuf has passed to a call or request */
 	size_t len;          /* octets received */
 	uint32_t inv_handle; /* handle invalidated by the peer's Send; 0 = none */
-	struct rr_prefix p;
-	bool response, more, tpmore; /* flags in @p */
+	struct rr_prefix p;  /* @htype and @xid as translated by a feature */
+	const struct rr_family *family;
+	bool response, more, tpmore; /* flags in @p, or their meaning in @family */
 	bool is_answer;              /* version 1: a Reply or an error */
 	bool of_call;        /* version 1: the message answers an outstanding call */
 	const uint8_t *body; /* octets after the prefix */
 	size_t body_len;
 	const uint8_t *payload; /* octets after the chunk lists */
 	size_t payload_len;
+	uint32_t rest; /* payload octets in later parts, if @family counts them */
 	struct rr_lists lists;
 };
 
@@ -84,6 +87,8 @@ struct rr_discard {
 struct rr_cont {
 	bool active;
 	uint32_t xid, htype;
+	const struct rr_family *family;
+	uint64_t rest; /* payload octets to come, if @family counts them */
 	bool response;
 	struct rr_request_state *call; /* the request, if the message is a Call;
 	                                * otherwise NULL */
@@ -115,6 +120,13 @@ rr_time rr_cont_deadline(const struct rr_conn *);
 void rr_cont_drop(struct rr_conn *);
 /* Returns true if the sequence in progress has this XID and direction. */
 bool rr_cont_is(const struct rr_conn *, uint32_t xid, bool response);
+/* Begins a sequence with this part. */
+void rr_cont_begin(struct rr_conn *, const struct rr_msg *);
+/* Checks the count of octets to come in a part of a message of at most @max octets,
+ * before memory is allocated for the part.  Returns 0 or the rdma_err code.
+ * [ext §6.5] */
+uint32_t rr_cont_check_rest(const struct rr_conn *, const struct rr_msg *,
+                            uint64_t max);
 /* Appends @len octets to the sequence in progress, which may have at most @max octets.
  * Starts a sequence if there is none.  Returns 0 or the rdma_err code. */
 uint32_t rr_cont_append(struct rr_conn *, const struct rr_msg *, const uint8_t *p,

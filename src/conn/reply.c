@@ -76,12 +76,23 @@ static bool place_items(struct rr_request_state *q, const struct rr_piece *piece
 	return q->stream.left >= RR_RPC_MIN && !(q->stream.left & 3);
 }
 
-/* Returns the length of the reply's header, which returns the Call's chunk lists except
- * for the Read list. */
+/* Returns the header of the reply's only or last message, which returns the Call's chunk
+ * lists except for the Read list. */
+static struct rr_head reply_head(const struct rr_request_state *q)
+{
+	return (struct rr_head){.family = q->family,
+	                        .xid = q->req.xid,
+	                        .htype = q->reply_htype,
+	                        .flags = RDMA2_F_RESPONSE,
+	                        .lists = q->lists};
+}
+
 static size_t reply_header_bytes(const struct rr_conn *c,
                                  const struct rr_request_state *q)
 {
-	return rr_xmit_header_bytes(c, q->lists);
+	const struct rr_head h = reply_head(q);
+
+	return q->family->header_bytes(c, &h);
 }
 
 static bool may_continue_reply(const struct rr_conn *c)
@@ -95,7 +106,8 @@ static bool may_continue_reply(const struct rr_conn *c)
 static size_t count_reply_parts(const struct rr_conn *c,
                                 const struct rr_request_state *q)
 {
-	size_t room = (c->props.send_inline - c->version->empty_bytes) & ~(size_t)3;
+	const struct rr_head h = reply_head(q);
+	size_t room = (c->props.send_inline - rr_tx_part_header(c, &h)) & ~(size_t)3;
 	size_t last = c->props.send_inline - reply_header_bytes(c, q);
 
 	return 1 + (q->stream.left - last + room - 1) / room;
@@ -116,11 +128,12 @@ static bool choose_reply_chunk(const struct rr_conn *c, struct rr_request_state 
 	if (!q->req.has_reply_chunk || q->req.reply_chunk_bytes < q->stream.left)
 		return false;
 	q->lists->has_reply = true;
+	q->reply_htype = RDMA2_NOMSG;
 	if (reply_header_bytes(c, q) <= rr_props_least_inline(c)) {
-		q->reply_htype = RDMA2_NOMSG;
 		p->special = true;
 		return true;
 	}
+	q->reply_htype = RDMA2_MSG;
 	q->lists->has_reply = false;
 	return false;
 }
@@ -144,6 +157,19 @@ static bool fits_inline(const struct rr_conn *c, const struct rr_request_state *
 	return reply_header_bytes(c, q) + q->stream.left <= c->props.send_inline;
 }
 
+/* Leaves out the Write chunks that the reply does not use: they have no segments, and
+ * are absent at the end of the list.                                    [ext §6.3] */
+static void omit_unused_chunks(struct rr_request_state *q, const struct reply_plan *p)
+{
+	struct rr_lists *l = q->lists;
+
+	for (uint16_t i = 0; i < l->n_writes; i++)
+		if (!p->item[i] || !p->item[i]->len)
+			l->writes[i].count = 0;
+	while (l->n_writes && !l->writes[l->n_writes - 1].count)
+		l->n_writes--;
+}
+
 static struct rr_error reply_too_long(const struct rr_request_state *q)
 {
 	return (struct rr_error){RDMA2_ERR_REPLY_RESOURCE,
@@ -161,6 +187,8 @@ static bool choose_reply_format(struct rr_conn *c, struct rr_request_state *q,
 		        q->req.has_reply_chunk && c->version->returns_reply_chunk;
 		q->lists->n_reads = 0;
 		q->lists->inv_handle = 0;
+		if (q->family->omits_unused)
+			omit_unused_chunks(q, p);
 	}
 	if (c->cfg.features.reply_chunk_first && choose_reply_chunk(c, q, p))
 		return true;
@@ -330,19 +358,13 @@ void rr_reply_not_exposed(struct rr_conn *c, struct rr_request_state *q)
 
 static struct rr_xmit *next_reply_message(struct rr_conn *c, struct rr_request_state *q)
 {
-	size_t len = 0;
+	struct rr_head h = reply_head(q);
+	bool inline_reply = q->reply_htype == RDMA2_MSG;
+	size_t len = inline_reply ? rr_tx_part(c, q->stream.left, &h) : 0;
 	struct rr_xmit *x;
-	uint32_t flags = RDMA2_F_RESPONSE;
 
-	if (q->reply_htype == RDMA2_NOMSG)
-		q->all_sent = true;
-	else
-		len = rr_tx_part(c, q->stream.left, reply_header_bytes(c, q),
-		                 &q->all_sent);
-	if (!q->all_sent)
-		flags |= RDMA2_F_MORE;
-	x = rr_xmit_message(c, q->reply_htype, flags, q->req.xid,
-	                    q->all_sent ? q->lists : NULL, &q->stream, len);
+	q->all_sent = !(h.flags & RDMA2_F_MORE);
+	x = rr_xmit_message(c, &h, &q->stream, len);
 	if (x && q->all_sent)
 		x->inv_handle = q->inv_handle;
 	return x;

@@ -174,41 +174,46 @@ static void note_call_sent(struct rr_conn *c, struct rr_call_state *s)
 	c->tx.call = NULL;
 }
 
-/* Builds the message of a Simple Format Call, which leaves @space octets unused, and has
- * it carry pull completion notifications if possible. */
-static struct rr_xmit *next_simple_call(struct rr_conn *c, struct rr_call_state *s,
-                                        size_t space)
+/* Has a Call that fits in one message carry notifications, if there are any and there is
+ * space for them.  Returns the handle that the Send may invalidate, or 0. [ext §3.6] */
+static uint32_t carry_notices(struct rr_conn *c, struct rr_call_state *s,
+                              struct rr_head *h)
 {
-	const struct rr_lists *l = s->chunks ? &s->chunks->lists : NULL;
+	struct rr_head base = *h;
 	uint32_t inv_handle = 0;
-	const struct rr_wire_done_list *done =
-	        rr_notice_carry(c, s, space, &inv_handle);
-	struct rr_xmit *x;
+	size_t len;
 
-	if (!done)
-		return rr_xmit_message(c, RDMA2_MSG, 0, s->call->xid, l, &s->stream,
-		                       s->stream.left);
-	x = rr_xmit_msg_done(c, s->call->xid, done, l, &s->stream, s->stream.left);
-	if (x)
-		x->inv_handle = inv_handle;
-	return x;
+	base.family = &rr_base_family; /* only this family has RDMA2_MSG_DONE */
+	len = base.family->header_bytes(c, &base) + s->stream.left;
+	if (len > c->props.send_inline)
+		return 0;
+	base.done = rr_notice_carry(c, s, c->props.send_inline - len, &inv_handle);
+	if (base.done) {
+		s->family = base.family;
+		*h = base;
+	}
+	return inv_handle;
 }
 
 static struct rr_xmit *next_call_message(struct rr_conn *c, struct rr_call_state *s,
                                          bool *ret_last)
 {
-	const struct rr_lists *l = s->chunks ? &s->chunks->lists : NULL;
-	size_t header = rr_xmit_header_bytes(c, l), len;
+	struct rr_head h = {.family = s->family,
+	                    .xid = s->call->xid,
+	                    .htype = s->special ? RDMA2_NOMSG : RDMA2_MSG,
+	                    .lists = s->chunks ? &s->chunks->lists : NULL};
+	size_t len = s->special ? 0 : rr_tx_part(c, s->stream.left, &h);
+	uint32_t inv_handle = 0;
+	struct rr_xmit *x;
 
-	if (s->special) {
-		*ret_last = true;
-		return rr_xmit_message(c, RDMA2_NOMSG, 0, s->call->xid, l, NULL, 0);
-	}
-	len = rr_tx_part(c, s->stream.left, header, ret_last);
-	if (*ret_last && s->phase == RR_CALL_PREPARED && c->rprc.n_notices)
-		return next_simple_call(c, s, c->props.send_inline - header - len);
-	return rr_xmit_message(c, RDMA2_MSG, *ret_last ? 0 : RDMA2_F_MORE, s->call->xid,
-	                       *ret_last ? l : NULL, &s->stream, len);
+	*ret_last = !(h.flags & RDMA2_F_MORE);
+	if (*ret_last && !s->special && s->phase == RR_CALL_PREPARED &&
+	    c->rprc.n_notices)
+		inv_handle = carry_notices(c, s, &h);
+	x = rr_xmit_message(c, &h, &s->stream, len);
+	if (x)
+		x->inv_handle = inv_handle;
+	return x;
 }
 
 static void send_call_part(struct rr_conn *c, struct rr_call_state *s)

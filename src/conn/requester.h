@@ -28,7 +28,8 @@ struct rr_call_state {
 	struct rr_call_entry entry; /* entry in conn.table while the call is
 	                             * outstanding */
 	enum rr_call_phase phase;
-	bool special;       /* sent by Special Format */
+	const struct rr_family *family; /* family of the Call's header types */
+	bool special;                   /* sent by Special Format */
 	bool in_place;      /* Special Format: the peer reads long runs from the user's
 	                     * memory, without a copy */
 	bool awaited;       /* counted in conn.n_awaited */

@@ -38,6 +38,7 @@ struct rr_request_state *rr_request_new(struct rr_conn *c, const struct rr_msg *
 	rr_list_push(&c->requests, &q->all);
 	q->req.priv = q;
 	q->req.xid = m->p.xid;
+	q->family = m->family;
 	c->n_requests++;
 	c->n_serving++;
 	q->counted = true;

@@ -38,6 +38,8 @@ struct rr_request_state {
 	struct rr_list parts;     /* parts that wait for memory, linked by
 	                           * rr_rbuf.op.link */
 	size_t collected;         /* octets received in all parts */
+	size_t announced;         /* octets of the Call, if its parts announce them;
+	                           * otherwise 0 */
 	uint64_t room;            /* octets granted by rr_room */
 	uint8_t head[RR_RPC_MIN]; /* XID and msg_type, copied from the first octets of
 	                           * the payload */
@@ -52,8 +54,9 @@ struct rr_request_state {
 	struct rr_exposure *exposure; /* the reply's exposure, or NULL */
 	bool unsendable; /* the reply cannot be sent; an error follows when the Writes
 	                  * have completed */
-	uint32_t reply_htype; /* RDMA2_MSG or RDMA2_NOMSG */
-	bool own_sinks;       /* @sinks point to memory of the connection */
+	const struct rr_family *family; /* family of the Call and of the reply */
+	uint32_t reply_htype;           /* RDMA2_MSG or RDMA2_NOMSG */
+	bool own_sinks;                 /* @sinks point to memory of the connection */
 	struct rr_request req;
 	struct rr_sge sinks[RR_REQUEST_MAX_READS];
 	struct rr_stream stream; /* the reply's payload */

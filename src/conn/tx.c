@@ -53,13 +53,25 @@ void rr_tx_fini(struct rr_conn *c)
 	c->tx.abort_pending = false;
 }
 
-size_t rr_tx_part(const struct rr_conn *c, size_t left, size_t header, bool *ret_last)
+size_t rr_tx_part_header(const struct rr_conn *c, const struct rr_head *h)
 {
-	size_t room = c->props.send_inline - c->version->empty_bytes;
+	const struct rr_head part = {.family = h->family,
+	                             .xid = h->xid,
+	                             .htype = RDMA2_MSG,
+	                             .flags = h->flags | RDMA2_F_MORE};
 
-	*ret_last = header + left <= c->props.send_inline;
-	if (*ret_last)
+	return h->family->header_bytes(c, &part);
+}
+
+size_t rr_tx_part(const struct rr_conn *c, size_t left, struct rr_head *h)
+{
+	size_t room;
+
+	if (h->family->header_bytes(c, h) + left <= c->props.send_inline)
 		return left;
+	room = c->props.send_inline - rr_tx_part_header(c, h);
+	h->flags |= RDMA2_F_MORE;
+	h->lists = NULL;
 	/* The result is a multiple of four and leaves at least four octets for the last
 	 * part. [M6] */
 	return RR_MIN(room & ~(size_t)3, (left - 4) & ~(size_t)3);
@@ -161,6 +173,10 @@ static struct rr_xmit *build_abort_part(struct rr_conn *c)
 	static const uint8_t word[4];
 	const struct rr_segment nowhere = {.handle = 0, .length = UINT32_MAX};
 	struct rr_lists *l = rr_slab_get(&c->lists_slab);
+	const struct rr_head head = {.family = c->tx.abort_family,
+	                             .xid = c->tx.abort_xid,
+	                             .htype = RDMA2_MSG,
+	                             .lists = l};
 	struct rr_stream s;
 	struct rr_xmit *x;
 	int err;
@@ -172,7 +188,7 @@ static struct rr_xmit *build_abort_part(struct rr_conn *c)
 	RR_ASSERT(!err);
 	rr_stream_init(&s);
 	(void)rr_stream_add(&s, word, sizeof(word), 0);
-	x = rr_xmit_message(c, RDMA2_MSG, 0, c->tx.abort_xid, l, &s, s.left);
+	x = rr_xmit_message(c, &head, &s, s.left);
 	rr_slab_put(&c->lists_slab, l);
 	return x;
 }
@@ -206,6 +222,7 @@ void rr_tx_forget_call(struct rr_conn *c, struct rr_call_state *s)
 	c->tx.call = NULL;
 	c->tx.abort_pending = true;
 	c->tx.abort_xid = s->call->xid;
+	c->tx.abort_family = s->family;
 }
 
 /* -- turns ----------------------------------------------------------------- */
@@ -299,6 +316,8 @@ void rr_tx_withhold(struct rr_conn *c)
 
 static bool send_grant(struct rr_conn *c)
 {
+	const struct rr_head head = {.family = rr_htfam_grant_family(c),
+	                             .htype = RDMA2_NOMSG};
 	struct rr_xmit *x;
 
 	/* Withholding can only lower the number of credits that are due. */
@@ -311,7 +330,7 @@ static bool send_grant(struct rr_conn *c)
 			c->tx.grant_at = c->now + c->cfg.grant_ns;
 		return false;
 	}
-	x = rr_xmit_message(c, RDMA2_NOMSG, 0, 0, NULL, NULL, 0);
+	x = rr_xmit_message(c, &head, NULL, 0);
 	if (!x)
 		return false; /* the credits stay owed */
 	rr_xmit_send(c, x);

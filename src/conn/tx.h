@@ -30,9 +30,10 @@ struct rr_tx {
 	struct rr_call_state *call;     /* the call being sent in parts, or NULL */
 	struct rr_request_state *reply; /* the request whose reply is being sent in
 	                                 * parts, or NULL */
-	bool abort_pending;   /* the Call being sent in parts was cancelled, so an
+	bool abort_pending; /* the Call being sent in parts was cancelled, so an
 	                       * aborting final part must be sent */
-	uint32_t abort_xid;   /* XID of the Call to be aborted */
+	uint32_t abort_xid; /* XID of the Call to be aborted */
+	const struct rr_family *abort_family; /* family of that Call */
 	bool stalled;         /* a message waits for a credit; prevents counting one
 	                       * stall twice */
 	rr_time grant_at;     /* deadline for a grant message, or RR_TIME_NEVER */
@@ -58,9 +59,12 @@ rr_time rr_tx_deadline(const struct rr_conn *);
  * final part follows. */
 void rr_tx_forget_call(struct rr_conn *, struct rr_call_state *);
 void rr_tx_fini(struct rr_conn *);
-/* Returns the number of payload octets in the next part.  If all @left octets fit in
- * one message with a header of @header octets, sets @ret_last and returns @left.
- * Otherwise returns the number that fits after a header without chunks. */
-size_t rr_tx_part(const struct rr_conn *, size_t left, size_t header, bool *ret_last);
+/* Returns the number of payload octets in the next part of a message, of which @left
+ * octets have not been sent.  If all of them fit in one message with header @h, returns
+ * @left.  Otherwise makes @h the header of a part other than the last, and returns the
+ * number that fits after this header. */
+size_t rr_tx_part(const struct rr_conn *, size_t left, struct rr_head *h);
+/* Returns the length of the header of a part other than the last. */
+size_t rr_tx_part_header(const struct rr_conn *, const struct rr_head *);
 
 #endif

@@ -162,82 +162,21 @@ struct rr_xmit *rr_xmit_begin(struct rr_conn *c, const struct rr_prefix *p, size
 	return x;
 }
 
-static void put_empty_lists(struct rr_writer *w, const struct rr_version_ops *e)
+struct rr_xmit *rr_xmit_message(struct rr_conn *c, const struct rr_head *h,
+                                struct rr_stream *stream, size_t len)
 {
-	size_t n = e->empty_bytes - e->prefix_bytes;
-
-	memset(rr_put_space(w, n), 0, n); /* the buffer has enough space */
-}
-
-size_t rr_xmit_header_bytes(const struct rr_conn *c, const struct rr_lists *lists)
-{
-	const struct rr_version_ops *e = c->version;
-
-	return lists ? e->prefix_bytes + e->lists_size(lists) : e->empty_bytes;
-}
-
-static size_t done_list_bytes(const struct rr_wire_done_list *done)
-{
-	return done ? 4 + 4 * (size_t)done->count : 0;
-}
-
-static void put_done_list(struct rr_writer *w, const struct rr_wire_done_list *done)
-{
-	rr_put_u32(w, done->count);
-	for (uint32_t i = 0; i < done->count; i++)
-		rr_put_u32(w, done->xid[i]);
-}
-
-/* Builds an RPC message.  If @done is not NULL, its list precedes the chunk lists. */
-static struct rr_xmit *build_message(struct rr_conn *c, const struct rr_prefix *p,
-                                     const struct rr_wire_done_list *done,
-                                     const struct rr_lists *lists,
-                                     struct rr_stream *stream, size_t len)
-{
-	const struct rr_version_ops *e = c->version;
-	size_t header = rr_xmit_header_bytes(c, lists) + done_list_bytes(done);
+	size_t header = h->family->header_bytes(c, h);
 	struct rr_xmit *x = rr_xmit_new(c, header + count_copied(stream, len));
 	struct rr_writer w;
 
 	if (!x)
 		return NULL;
 	w = rr_writer_over(x->buf, x->cap);
-	e->put_prefix(&w, p);
-	if (done)
-		put_done_list(&w, done);
-	if (lists)
-		e->put_lists(&w, lists);
-	else
-		put_empty_lists(&w, e);
+	h->family->put_header(c, &w, h, len ? (uint32_t)(stream->left - len) : 0);
 	rr_xmit_header(x, &w);
 	if (len)
 		append_stream(x, stream, len);
 	return x;
-}
-
-struct rr_xmit *rr_xmit_message(struct rr_conn *c, uint32_t htype, uint32_t flags,
-                                uint32_t xid, const struct rr_lists *lists,
-                                struct rr_stream *stream, size_t len)
-{
-	const struct rr_prefix p = {
-	        .xid = xid,
-	        .vers = c->version->vers,
-	        .htype = htype,
-	        .flags = flags,
-	};
-
-	return build_message(c, &p, NULL, lists, stream, len);
-}
-
-struct rr_xmit *rr_xmit_msg_done(struct rr_conn *c, uint32_t xid,
-                                 const struct rr_wire_done_list *done,
-                                 const struct rr_lists *lists, struct rr_stream *stream,
-                                 size_t len)
-{
-	const struct rr_prefix p = {
-	        .xid = xid, .vers = c->version->vers, .htype = RDMA2_MSG_DONE};
-
-	return build_message(c, &p, done, lists, stream, len);
 }
 
 struct rr_xmit *rr_xmit_write(struct rr_conn *c, struct rr_stream *stream, size_t len)

@@ -4,6 +4,7 @@
 #define RR_CONN_XMIT_H
 
 #include "conn/action.h"
+#include "conn/family.h"
 #include "conn/limits.h"
 #include "conn/payload_stream.h"
 #include "wire/rprc/rprc_wire.h"
@@ -31,22 +32,13 @@ struct rr_xmit *rr_xmit_new(struct rr_conn *, size_t bytes);
 void rr_xmit_free(struct rr_conn *, struct rr_xmit *);
 /* Sets the message's header to the octets that @w has written at the start of @buf. */
 void rr_xmit_header(struct rr_xmit *, const struct rr_writer *w);
-/* Builds an RDMA2_MSG or RDMA2_NOMSG: prefix, @lists (NULL = empty lists), and the next
- * @len octets of @stream (may be NULL if @len is 0).  Returns NULL if there is no
- * memory. */
-struct rr_xmit *rr_xmit_message(struct rr_conn *, uint32_t htype, uint32_t flags,
-                                uint32_t xid, const struct rr_lists *lists,
+/* Builds a message of a header and the next @len octets of @stream (may be NULL if @len
+ * is 0).  Returns NULL if there is no memory. */
+struct rr_xmit *rr_xmit_message(struct rr_conn *, const struct rr_head *,
                                 struct rr_stream *stream, size_t len);
-/* Builds an RDMA2_MSG_DONE: like an RDMA2_MSG, with the notifications in @done. */
-struct rr_xmit *rr_xmit_msg_done(struct rr_conn *, uint32_t xid,
-                                 const struct rr_wire_done_list *done,
-                                 const struct rr_lists *lists, struct rr_stream *stream,
-                                 size_t len);
 /* Builds an RDMA Write of the next @len octets of @stream.  Returns NULL if there is no
  * memory. */
 struct rr_xmit *rr_xmit_write(struct rr_conn *, struct rr_stream *stream, size_t len);
-/* Returns the length in octets of a header with @lists (NULL = empty lists). */
-size_t rr_xmit_header_bytes(const struct rr_conn *, const struct rr_lists *lists);
 /* Spends a credit, fills in the credit word and queues the Send. */
 void rr_xmit_send(struct rr_conn *, struct rr_xmit *);
 /* Queues a Send that costs no credit: an error that answers a first message whose

@@ -81,6 +81,8 @@ static void side_send(struct side *s, const struct rr_action *a)
 
 	memcpy(m.p, buf, len);
 	side_complete(s, a->token, 0);
+	if (s->on_sent)
+		s->on_sent(s, &m);
 	if (s->peer) {
 		s->peer->in[s->peer->in_tail++ % SIDE_QUEUE] = m;
 	} else {

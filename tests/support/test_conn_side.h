@@ -63,6 +63,7 @@ struct side;
 typedef void side_request_fn(struct side *, struct rr_request *);
 typedef void side_call_fn(struct side *, struct rr_call *);
 typedef void side_ext_fn(struct side *, const struct rr_ext_event *);
+typedef void side_sent_fn(struct side *, const struct side_msg *);
 
 struct side {
 	struct rr_conn *c;
@@ -97,6 +98,7 @@ struct side {
 	side_request_fn *on_admit, *on_request, *on_request_done;
 	side_call_fn *on_call_done;
 	side_ext_fn *on_extension;
+	side_sent_fn *on_sent; /* sees each message, with or without a peer */
 	void *app;
 	/* memory */
 	size_t mem_used, mem_blocks;

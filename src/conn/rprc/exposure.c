@@ -60,13 +60,16 @@ static size_t count_exposed_segments(const struct rr_conn *c, const struct rr_st
 static bool fits_limits(const struct rr_conn *c, const struct rr_request_state *q)
 {
 	enum { READ_ENTRY = 24 };
+	/* The Reply's header in the base family is never shorter than in another. */
+	const struct rr_head head = {
+	        .family = &rr_base_family, .htype = RDMA2_NOMSG, .lists = q->lists};
 	const struct rr_rprc *r = &c->rprc;
 	size_t left = q->stream.left, n = count_exposed_segments(c, &q->stream);
 
 	if (r->max_reply && left > r->max_reply)
 		return false;
 	if (n > c->props.max_segments ||
-	    rr_xmit_header_bytes(c, q->lists) + n * READ_ENTRY > c->props.send_inline)
+	    head.family->header_bytes(c, &head) + n * READ_ENTRY > c->props.send_inline)
 		return false;
 	return r->n_exposures < c->cfg.features.rprc_max_pending &&
 	       left <= c->cfg.features.rprc_max_bytes - r->exposed_bytes;
