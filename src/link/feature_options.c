@@ -123,7 +123,7 @@ static int take_policy(struct rr_feature_options *o, struct word w,
 }
 
 /* Returns the value of a decimal number, or UINT64_MAX if the text is not a number. */
-static uint64_t read_number(struct word w)
+static uint64_t read_feature_number(struct word w)
 {
 	uint64_t v = 0;
 
@@ -140,7 +140,7 @@ static uint64_t read_number(struct word w)
 static int set_value(struct rr_feature_options *o, const struct key *k, struct word w,
                      struct rr_reason reason)
 {
-	uint64_t v = read_number(w);
+	uint64_t v = read_feature_number(w);
 	uint32_t v32 = (uint32_t)v;
 
 	if (k->no && v <= k->max)
