@@ -133,13 +133,10 @@ static void describe_request(struct rr_request_state *q, bool special, bool cont
 	r->unreduced = false;
 }
 
-/* Returns the handle to invalidate in version 1, in which the Requester cannot choose.
- * Takes the handle from the kind of chunk that is likely to be the largest. */
+/* Returns the handle to invalidate in version 1, in which the Requester cannot choose:
+ * the first in the order Read list, Write list, Reply chunk.             [ext §4.7] */
 static uint32_t first_handle(const struct rr_lists *l)
 {
-	for (uint16_t i = 0; i < l->n_writes; i++)
-		if (l->writes[i].count)
-			return l->seg[l->writes[i].first].handle;
 	return l->n_segs ? l->seg[0].handle : 0;
 }
 

@@ -551,14 +551,14 @@ static void a_reply_invalidates_only_if_both_ends_can(void **state)
 		               "00000001 00000000" CALL("00000057"));
 		v1_expect(s, "00000057" OUR_MSG NO_READS NO_MORE
 		             "00000001 00000000" REPLY("00000057"));
-		/* the first Write chunk that has something, else a Read chunk */
-		raw_receive(s, "00000058" V1_MSG READ_AT("0000000c", "000000bb",
+		/* the first Read chunk, although a Write chunk is longer */
+		raw_receive(s, "00000058" V1_MSG READ_AT("0000000c", "000000aa",
 		                                         "00000004") NO_READS
-		            "00000001 00000000 " WRITE("000000aa", "00000100")
+		            "00000001 00000000 " WRITE("000000bb", "00000100")
 		                    NO_MORE NO_REPLY CALL("00000058"));
 		v1_expect_inv(s,
 		              "00000058" OUR_MSG NO_READS
-		              "00000001 00000000 " WRITE("000000aa", "00000000")
+		              "00000001 00000000 " WRITE("000000bb", "00000000")
 		                      NO_MORE NO_REPLY REPLY("00000058"),
 		              t[i].inv);
 		raw_receive(s, "00000059" V1_MSG READ_AT("0000000c", "000000aa",
