@@ -99,8 +99,10 @@ struct rr_wc {
 };
 
 struct rr_region {
-	uint32_t handle; /* STag or R_key, for rdma_handle; never 0 */
-	uint64_t offset; /* address of the first octet, for rdma_offset */
+	uint32_t handle;  /* STag or R_key, for rdma_handle; never 0 */
+	uint64_t offset;  /* address of the first octet, for rdma_offset */
+	bool irrevocable; /* the peer must not invalidate the region: the device cannot
+	                   * do it, or the handle is also that of other memory */
 };
 
 /* An endpoint's limits, known from RR_WC_CONNECTED on. */
@@ -111,9 +113,14 @@ struct rr_prov_limits {
 	uint32_t max_ird;  /* maximum number of RDMA Reads that the peer may have in
 	                    * progress; 0 = the peer cannot read */
 	uint32_t max_msg;  /* maximum number of octets in one Read or Write */
-	/* True if the peer can invalidate our regions by Send With Invalidate.  Only
-	 * the peer knows whether we can invalidate the peer's regions. */
+	/* True if the peer can invalidate our regions by Send With Invalidate. */
 	bool remote_invalidate;
+	/* True if our Sends can invalidate the peer's regions. */
+	bool send_invalidate;
+	/* True if the connection survives when the peer invalidates a region that
+	 * invalidate has already closed.  RDMA protocols allow a device to end the
+	 * connection in this case. */
+	bool survives_inv_twice;
 };
 
 /* Counters that every provider keeps, to measure the operations per RPC. */

@@ -537,6 +537,7 @@ static void iw_limits(const struct rr_ep *base, struct rr_prov_limits *ret)
 	        .max_ird = RR_MIN(ep->agreed.ird, ep->agreed.peer_ord),
 	        .max_msg = UINT32_MAX,
 	        .remote_invalidate = true,
+	        .send_invalidate = true,
 	};
 }
 

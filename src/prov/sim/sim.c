@@ -43,6 +43,8 @@ static void sim_limits(const struct rr_ep *ep, struct rr_prov_limits *ret)
 	        .max_ird = o->max_ord ? o->max_ord : 16,
 	        .max_msg = o->max_msg ? o->max_msg : 1u << 30,
 	        .remote_invalidate = !o->no_remote_invalidate,
+	        .send_invalidate = !o->no_remote_invalidate,
+	        .survives_inv_twice = o->survive_inv_twice,
 	};
 }
 

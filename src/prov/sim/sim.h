@@ -64,6 +64,9 @@ struct rr_sim_options {
 	/* while max_ord delays a Read, later Sends and Writes wait, too */
 	bool ord_blocks;
 	bool no_remote_invalidate;
+	/* a Send With Invalidate of a region that its owner has invalidated does no
+	 * harm */
+	bool survive_inv_twice;
 	bool scribble;   /* overwrite Receive and Read memory when posted */
 	bool check_lent; /* count posts whose Send or Write memory changes while lent */
 	/* Limits; 0 = 4096, 4096, 16 and 2^30, respectively. */

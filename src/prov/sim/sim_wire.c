@@ -119,13 +119,14 @@ static void send_delivered(struct sim_end *e, struct sim_op *op, uint64_t arg)
 	r->handle = op->handle;
 	if (op->handle) {
 		reg = sim_region_find(p, op->handle);
-		if (!reg || !reg->open) {
+		if (reg && reg->open) {
+			reg->open = false;
+			reg->reported = true;
+			p->count.remote_invalidations++;
+		} else if (!p->conn->opt.survive_inv_twice) {
 			sim_misuse(p, "invalidation of a handle that is not valid");
 			return;
 		}
-		reg->open = false;
-		reg->reported = true;
-		p->count.remote_invalidations++;
 	}
 	p->count.recvs++;
 	p->count.bytes_received += op->len;

@@ -316,6 +316,8 @@ static void vb_limits(const struct rr_ep *base, struct rr_prov_limits *ret)
 	        .max_ird = ep->ird,
 	        .max_msg = ep->max_msg,
 	        .remote_invalidate = ep->windows,
+	        .send_invalidate =
+	                ep->dev->attr.device_cap_flags & IBV_DEVICE_MEM_MGT_EXTENSIONS,
 	};
 }
 

@@ -191,6 +191,7 @@ int rr_vb_register(struct rr_ep *base, void *mem, size_t len, unsigned access,
 	insert_region(&ep->regions, r);
 	ret->handle = r->handle;
 	ret->offset = (uintptr_t)mem;
+	ret->irrevocable = !r->mw;
 	ep->base.count.registrations++;
 	rr_trace(ep->base.trace, RR_TRACE_REGION_REGISTERED, ep->base.conn_id, 0,
 	         r->handle, len, access);
