@@ -212,6 +212,14 @@ void rr_conn_completed(struct rr_conn *c, uint64_t token, int status, rr_time no
 	RR_NEVER("a completion of an action that is not a post");
 }
 
+void rr_conn_irrevocable(struct rr_conn *c, uint64_t token)
+{
+	struct rr_op *op = (struct rr_op *)(uintptr_t)token;
+
+	(void)c;
+	rr_container_of(op, struct rr_mr, op)->irrevocable = true;
+}
+
 void rr_conn_registered(struct rr_conn *c, uint64_t token, int status, uint32_t handle,
                         uint64_t offset)
 {

@@ -214,6 +214,8 @@ void rr_answer_received(struct rr_conn *c, struct rr_msg *m)
 	if (!s) {
 		if (m->more)
 			rr_cont_discard(c, m->p.xid, true);
+		else
+			rr_call_drained(c, m->p.xid);
 		rr_recv_discard(c, m, RR_DISCARD_NO_CALL);
 		return;
 	}
@@ -288,9 +290,7 @@ void rr_answer_forget(struct rr_conn *c, const struct rr_call_state *s)
 		retire_handle(c, o->region[i].handle);
 }
 
-/* Returns true if @handle belongs to a call that ended early, while its Reply was in
- * transit. */
-static bool is_retired(const struct rr_conn *c, uint32_t handle)
+bool rr_answer_is_retired(const struct rr_conn *c, uint32_t handle)
 {
 	for (unsigned i = 0; i < RR_RETIRED_HANDLES; i++)
 		if (c->retired_handles[i] == handle)
@@ -300,12 +300,15 @@ static bool is_retired(const struct rr_conn *c, uint32_t handle)
 
 bool rr_answer_invalidated(struct rr_conn *c, const struct rr_msg *m)
 {
-	struct rr_call_state *s = m->response ? rr_call_find(c, m->p.xid) : NULL;
+	struct rr_call_state *s;
 
+	if (rr_reminv_on(c))
+		return rr_reminv_take(c, m);
+	s = m->response ? rr_call_find(c, m->p.xid) : NULL;
 	if (s && s->phase != RR_CALL_SENDING && s->phase != RR_CALL_WAITING &&
 	    s->phase != RR_CALL_DRAINING)
 		s = NULL;
 	if (s && rr_call_chunks_take_remote(c, s, m->inv_handle))
 		return true;
-	return m->response && is_retired(c, m->inv_handle);
+	return m->response && rr_answer_is_retired(c, m->inv_handle);
 }

@@ -152,7 +152,8 @@ void rr_call_chunks_build(struct rr_conn *c, struct rr_call_state *s,
 		list_segments(c, &o->lists, reply);
 	}
 	if (c->remote_inv_in && c->version->names_handle)
-		o->lists.inv_handle = choose_call_inv(o);
+		o->lists.inv_handle =
+		        rr_reminv_on(c) ? rr_reminv_choose(c, o) : choose_call_inv(o);
 }
 
 /* -- invalidation ---------------------------------------------------------- */

@@ -86,12 +86,14 @@ int rr_conn_new(const struct rr_conn_config *cfg, rr_time now, struct rr_conn **
 	c->next_xid = cfg->xid_seed;
 	c->stuck_at = c->overdue_at = RR_TIME_NEVER;
 	c->version = rr_version_ops_highest(c->cfg.versions);
-	c->remote_inv_out = c->remote_inv_in = cfg->remote_invalidate;
+	c->remote_inv_out = cfg->remote_invalidate;
+	c->remote_inv_in = cfg->remote_invalidate && !rr_reminv_declined(cfg);
 	rr_conn_peer_private(c, NULL, 0);
 	rr_list_init(&c->actions);
 	rr_list_init(&c->ready_op.link);
 	rr_list_init(&c->disconnect_op.link);
 	rr_list_init(&c->calls);
+	rr_list_init(&c->reminv.kept);
 	rr_list_init(&c->requests);
 	rr_list_init(&c->turns);
 	rr_list_init(&c->roomed_turns);
@@ -172,6 +174,16 @@ void rr_conn_close(struct rr_conn *c, int status, rr_time now)
 void rr_conn_no_remote_inv_in(struct rr_conn *c)
 {
 	c->remote_inv_in = false;
+}
+
+void rr_conn_no_remote_inv_out(struct rr_conn *c)
+{
+	c->remote_inv_out = false;
+}
+
+void rr_conn_survives_inv_twice(struct rr_conn *c)
+{
+	c->survives_inv_twice = true;
 }
 
 void rr_conn_cannot_be_read(struct rr_conn *c)

@@ -163,6 +163,9 @@ struct rr_conn_config {
 	struct rr_room room;
 	bool remote_invalidate;         /* the provider can send and receive Send With
 	                                 * Invalidate */
+	bool v1_no_remote_inv;          /* in version 1, use Send With Invalidate in
+	                                 * neither direction; our private data states
+	                                 * this */
 	const struct rr_ext_table *ext; /* lent for the connection's life; NULL = no
 	                                 * extensions */
 	struct rr_feature_config features;
@@ -406,6 +409,13 @@ void rr_conn_free(struct rr_conn *);
  * peer.  Our Calls then do not request remote invalidation.  Our Sends may still
  * invalidate the peer's regions.  Call it before rr_conn_open. */
 void rr_conn_no_remote_inv_in(struct rr_conn *);
+/* Declares that the local device cannot send Send With Invalidate.  Our Sends then do
+ * not invalidate the peer's regions.  Call it before rr_conn_open. */
+void rr_conn_no_remote_inv_out(struct rr_conn *);
+/* Declares that the connection survives if a peer invalidates a region that we have
+ * already invalidated.  A cancelled call then need not wait for the peer [ext §4.4].
+ * Call it before rr_conn_open. */
+void rr_conn_survives_inv_twice(struct rr_conn *);
 /* Declares that RDMA Reads are not possible (the peer's IRD or our ORD is 0).  Calls
  * with Read chunks are then refused with RDMA2_ERR_READ_CHUNKS and a maximum of 0.
  * Call it before rr_conn_open. */
@@ -440,6 +450,10 @@ void rr_conn_completed(struct rr_conn *, uint64_t token, int status, rr_time now
  * are valid if it is 0. */
 void rr_conn_registered(struct rr_conn *, uint64_t token, int status, uint32_t handle,
                         uint64_t offset);
+/* Declares that the peer must not invalidate the region of this RR_ACT_REGISTER: the
+ * provider cannot invalidate it remotely, or the region's handle is also that of other
+ * memory.  Call it before rr_conn_registered. */
+void rr_conn_irrevocable(struct rr_conn *, uint64_t token);
 /* Reports that the provider's connection is gone and no region is accessible.  @error
  * is as in RR_WC_DISCONNECTED.  Posts that have not completed count as flushed; later
  * events are ignored.  RR_ACT_CLOSED waits until the user has answered its requests and

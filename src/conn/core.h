@@ -38,6 +38,7 @@
  *   rprc/                        responder-provided Read chunks
  *   family.h      family.c       families of header types for RPC messages
  *   htfam/                       header types by message kind
+ *   reminv/                      Remote Invalidation
  */
 #ifndef RR_CONN_CORE_H
 #define RR_CONN_CORE_H
@@ -58,6 +59,7 @@
 #include "conn/read_op.h"
 #include "conn/recv.h"
 #include "conn/region.h"
+#include "conn/reminv/remote_inv.h"
 #include "conn/requester.h"
 #include "conn/responder.h"
 #include "conn/slab.h"
@@ -67,6 +69,7 @@
 #include "conn/rprc/rprc.h"
 #include "conn/version_ops.h"
 #include "conn/xmit.h"
+#include "wire/reminv/reminv_wire.h"
 
 #include <string.h>
 
@@ -83,12 +86,14 @@ struct rr_conn {
 	struct rr_request_state *done_request;
 
 	const struct rr_version_ops *version;
-	bool settled;        /* the version is final */
-	bool heard;          /* a message from the peer has been received */
-	bool remote_inv_out; /* our Sends may invalidate the peer's regions */
-	bool remote_inv_in;  /* the peer's Sends may invalidate our regions */
-	bool cannot_read;    /* RDMA Reads are not possible */
-	bool cannot_be_read; /* the peer cannot read our memory */
+	bool settled;            /* the version is final */
+	bool heard;              /* a message from the peer has been received */
+	bool remote_inv_out;     /* our Sends may invalidate the peer's regions */
+	bool remote_inv_in;      /* the peer's Sends may invalidate our regions */
+	bool survives_inv_twice; /* a peer that invalidates a region after us does no
+	                          * harm */
+	bool cannot_read;        /* RDMA Reads are not possible */
+	bool cannot_be_read;     /* the peer cannot read our memory */
 	struct rr_wire_private peer_private;
 	struct rr_credit credit;
 	struct rr_credit1 credit1; /* version 1: credits for Calls */
@@ -99,6 +104,7 @@ struct rr_conn {
 	unsigned features; /* bit mask of the features in use, 1u << enum rr_feature */
 	struct rr_rprc rprc;
 	struct rr_htfam htfam;
+	struct rr_reminv reminv;
 	struct rr_cont cont;
 	struct rr_tx tx;
 	uint32_t next_xid; /* next XID for a transport message that carries no RPC

@@ -9,6 +9,7 @@
 static const struct rr_feature_ops *const feature_table[RR_FEATURES] = {
         [RR_FEATURE_RPRC] = &rr_rprc_ops,
         [RR_FEATURE_HTFAM] = &rr_htfam_ops,
+        [RR_FEATURE_REMINV] = &rr_reminv_ops,
 };
 
 const char *rr_feature_name(enum rr_feature f)
@@ -144,7 +145,7 @@ bool rr_features_transmit(struct rr_conn *c)
 
 void rr_features_tick(struct rr_conn *c)
 {
-	FOR_EACH_FEATURE (c->features, f, tick)
+	FOR_EACH_FEATURE (c->cfg.features.on, f, tick)
 		f->tick(c);
 }
 
@@ -152,7 +153,7 @@ rr_time rr_features_deadline(const struct rr_conn *c)
 {
 	rr_time t = RR_TIME_NEVER;
 
-	FOR_EACH_FEATURE (c->features, f, deadline)
+	FOR_EACH_FEATURE (c->cfg.features.on, f, deadline)
 		t = RR_MIN(t, f->deadline(c));
 	return t;
 }

@@ -11,7 +11,9 @@
 struct rr_peer_props {
 	uint32_t send_bytes, recv_bytes, segment_bytes, max_segments, rvrsdir;
 	struct rr_wire_rprc rprc;
-	uint32_t htfam; /* enum rr_wire_htfam_flag */
+	uint32_t htfam;     /* enum rr_wire_htfam_flag */
+	bool reminv_known;  /* the peer has sent RDMA2_PROPID_REQREMINV */
+	bool no_remote_inv; /* with the value FALSE: our Sends must not invalidate */
 };
 
 struct rr_props {

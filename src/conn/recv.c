@@ -187,6 +187,8 @@ void rr_recv_fault(struct rr_conn *c, const struct rr_msg *m, const struct rr_er
 			rr_call_drain(c, s, call_status);
 		else if (s)
 			rr_call_end(c, s, call_status);
+		else if (!m->more)
+			rr_call_drained(c, m->p.xid);
 	}
 }
 

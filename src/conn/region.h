@@ -37,6 +37,7 @@ struct rr_mr {
 	size_t len;
 	uint32_t handle;
 	uint64_t offset;
+	bool irrevocable; /* the peer must not invalidate the region */
 };
 
 /* Initialises a region of @len octets at @base. */

@@ -74,6 +74,7 @@ static struct rr_call_state *new_call_state(struct rr_conn *c, struct rr_call *c
 	memset(s, 0, offsetof(struct rr_call_state, stream));
 	rr_stream_init(&s->stream);
 	rr_list_init(&s->op.link);
+	rr_list_init(&s->kept);
 	s->call = call;
 	s->entry.xid = call->xid;
 	return s;
@@ -270,10 +271,34 @@ static void stop_awaiting(struct rr_conn *c, struct rr_call_state *s)
 	s->awaited = false;
 }
 
+/* Discards the parts of the Reply that have been received or are still to arrive. */
+static void abandon_reply(struct rr_conn *c, const struct rr_call_state *s)
+{
+	if (!rr_cont_is(c, s->call->xid, true))
+		return;
+	rr_cont_drop(c);
+	rr_cont_discard(c, s->call->xid, true);
+}
+
+/* Sets a deadline for the end of a cancelled call, which must wait until the provider
+ * no longer uses the call's memory.  A peer that stops receiving could delay the end
+ * forever.  So the connection is closed if no cancelled call ends within drain_ns. */
+static void watch_end(struct rr_conn *c, struct rr_call_state *s)
+{
+	if (s->phase != RR_CALL_ENDING || s->overdue)
+		return;
+	s->overdue = true;
+	if (!c->n_overdue++ && c->cfg.drain_ns != RR_TIME_NEVER)
+		c->overdue_at = c->now + c->cfg.drain_ns;
+}
+
 void rr_call_end(struct rr_conn *c, struct rr_call_state *s, int status)
 {
+	bool kept = !rr_list_empty(&s->kept);
+
 	if (s->phase == RR_CALL_ENDING || s->phase == RR_CALL_DONE)
 		return;
+	rr_list_del(&s->kept);
 	rr_call_table_del(&c->table, &s->entry);
 	stop_awaiting(c, s);
 	if (s->phase == RR_CALL_DRAINING ||
@@ -282,14 +307,24 @@ void rr_call_end(struct rr_conn *c, struct rr_call_state *s, int status)
 	rr_tx_forget_call(c, s);
 	rr_reply_pull_end(c, s);
 	rr_notice_carried(c, s, status == RR_CALL_OK);
-	if (rr_cont_is(c, s->call->xid, true)) {
-		rr_cont_drop(c);
-		rr_cont_discard(c, s->call->xid, true);
-	}
+	abandon_reply(c, s);
 	rr_call_move(s, RR_CALL_EV_END, RR_CALL_ENDING);
 	s->status = status;
 	rr_call_chunks_withdraw(c, s);
 	rr_call_settle(c, s);
+	if (kept)
+		watch_end(c, s);
+}
+
+void rr_call_keep(struct rr_conn *c, struct rr_call_state *s)
+{
+	rr_call_event(s, RR_CALL_EV_KEEP);
+	if (s->phase == RR_CALL_WAITING)
+		rr_call_move(s, RR_CALL_EV_KEEP, RR_CALL_DRAINING);
+	s->status = -ECANCELED;
+	stop_awaiting(c, s);
+	rr_notice_carried(c, s, false);
+	abandon_reply(c, s);
 }
 
 void rr_call_drain(struct rr_conn *c, struct rr_call_state *s, int status)
@@ -316,18 +351,6 @@ static int final_status(const struct rr_call_state *s)
 	    !rr_answer_is_reply(s->reply, s->reply_len, s->call->xid))
 		return -EBADMSG;
 	return s->status;
-}
-
-/* Sets a deadline for the end of a cancelled call, which must wait until the provider
- * no longer uses the call's memory.  A peer that stops receiving could delay the end
- * forever.  So the connection is closed if no cancelled call ends within drain_ns. */
-static void watch_end(struct rr_conn *c, struct rr_call_state *s)
-{
-	if (s->phase != RR_CALL_ENDING || s->overdue)
-		return;
-	s->overdue = true;
-	if (!c->n_overdue++ && c->cfg.drain_ns != RR_TIME_NEVER)
-		c->overdue_at = c->now + c->cfg.drain_ns;
 }
 
 static void unwatch_end(struct rr_conn *c, struct rr_call_state *s)
@@ -382,6 +405,8 @@ void rr_conn_cancel(struct rr_conn *c, struct rr_call *call, rr_time now)
 		return;
 	if (s->phase == RR_CALL_WAITING) /* in version 1 the call keeps its credit */
 		rr_v1_give_up(c);
+	if (rr_reminv_keep(c, s))
+		return;
 	rr_call_end(c, s, -ECANCELED);
 	watch_end(c, s);
 }
@@ -417,6 +442,7 @@ static void end_lost_call(struct rr_conn *c, struct rr_call_state *s, int status
 	if (s->phase == RR_CALL_DONE)
 		return;
 	rr_list_del(&s->call->link);
+	rr_list_del(&s->kept);
 	rr_call_table_del(&c->table, &s->entry);
 	stop_awaiting(c, s);
 	if (s->phase != RR_CALL_ENDING && s->phase != RR_CALL_DRAINING)

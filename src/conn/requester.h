@@ -30,12 +30,15 @@ struct rr_call_state {
 	enum rr_call_phase phase;
 	const struct rr_family *family; /* family of the Call's header types */
 	bool special;                   /* sent by Special Format */
-	bool in_place;      /* Special Format: the peer reads long runs from the user's
+	bool in_place;       /* Special Format: the peer reads long runs from the user's
 	                     * memory, without a copy */
-	bool awaited;       /* counted in conn.n_awaited */
-	bool overdue;       /* counted in conn.n_overdue */
-	unsigned sends_out; /* outstanding Sends that gather the call's memory */
-	unsigned reads_out; /* outstanding RDMA Reads of the Reply */
+	bool awaited;        /* counted in conn.n_awaited */
+	bool overdue;        /* counted in conn.n_overdue */
+	struct rr_list kept; /* conn.reminv.kept, if the call is cancelled and keeps a
+	                      * region */
+	rr_time kept_until;  /* deadline for the end of such a call */
+	unsigned sends_out;  /* outstanding Sends that gather the call's memory */
+	unsigned reads_out;  /* outstanding RDMA Reads of the Reply */
 	unsigned regions_out; /* outstanding registrations and invalidations */
 	int status;
 	struct rr_reply_pull *pull;    /* the Reply's pull, or NULL */
@@ -108,6 +111,8 @@ void rr_call_end(struct rr_conn *, struct rr_call_state *, int status);
  * The peer may still access the call's regions, and may invalidate one of them, until
  * it has sent the last part. */
 void rr_call_drain(struct rr_conn *, struct rr_call_state *, int status);
+/* Records that the call is cancelled, but lets it wait for its Reply. */
+void rr_call_keep(struct rr_conn *, struct rr_call_state *);
 /* Ends the call @xid if it is DRAINING; otherwise has no effect. */
 void rr_call_drained(struct rr_conn *, uint32_t xid);
 /* Queues CALL_DONE if the call is ENDING and no Send, registration or invalidation of
@@ -134,6 +139,9 @@ bool rr_answer_invalidated(struct rr_conn *, const struct rr_msg *);
 bool rr_answer_match_writes(const struct rr_call_state *, const struct rr_msg *);
 /* Stores the results' lengths in the call's destinations.  Returns their sum. */
 uint64_t rr_answer_note_results(struct rr_call_state *, const struct rr_lists *);
+/* Returns true if @handle belongs to a call that ended early, while its Reply was in
+ * transit. */
+bool rr_answer_is_retired(const struct rr_conn *, uint32_t handle);
 /* Returns true if these octets begin an RPC Reply to @xid. [check: RPC message] */
 bool rr_answer_is_reply(const uint8_t *p, size_t len, uint32_t xid);
 /* Remembers the handles that a late Reply to this call may still invalidate. */

@@ -70,6 +70,7 @@ enum rr_conn_state {
 	X(ANSWER, "a Reply, a part of one or an error was received")                   \
 	X(PULL, "a Reply with a Read chunk was received")                              \
 	X(TEAR, "a part of its Reply, not the last one, broke a rule")                 \
+	X(KEEP, "the user cancels it, but the peer may still invalidate a region")     \
 	X(END, "the result is known, or the user cancels it")                          \
 	X(SETTLE, "no Send or invalidation of it is outstanding")                      \
 	X(LOSE, "the connection is lost")                                              \
@@ -82,9 +83,11 @@ enum rr_conn_state {
 	X(PREPARED, "waits for a credit", SEND | END | LOSE)                           \
 	X(SENDING, "part of a continued Call has been sent",                           \
 	  SEND | ANSWER | END | LOSE)                                                  \
-	X(WAITING, "sent; the Reply is awaited", ANSWER | PULL | TEAR | END | LOSE)    \
+	X(WAITING, "sent; the Reply is awaited",                                       \
+	  ANSWER | PULL | TEAR | KEEP | END | LOSE)                                    \
 	X(PULLING, "the Reply is being read from the peer's memory", END | LOSE)       \
-	X(DRAINING, "result known; the rest of its Reply is awaited", END | LOSE)      \
+	X(DRAINING, "result known; the rest of its Reply is awaited",                  \
+	  KEEP | END | LOSE)                                                           \
 	X(ENDING, "result known; Sends or invalidations are outstanding",              \
 	  REGISTER | SETTLE | LOSE)                                                    \
 	X(DONE, "CALL_DONE queued or polled; a Reply may be lent", POLL | RELEASE)
@@ -99,6 +102,7 @@ enum rr_conn_state {
 	X(SENDING, SEND, WAITING)                                                      \
 	X(WAITING, TEAR, DRAINING)                                                     \
 	X(WAITING, PULL, PULLING)                                                      \
+	X(WAITING, KEEP, DRAINING)                                                     \
 	X(QUEUED, END, ENDING)                                                         \
 	X(REGISTERING, END, ENDING)                                                    \
 	X(PREPARED, END, ENDING)                                                       \

@@ -24,12 +24,20 @@ static uint32_t whole_units(uint32_t bytes)
 	return n - n % RR_WIRE_V1_INLINE;
 }
 
+/* Returns flag R of our private data: both peers may use Send With Invalidate if both
+ * set the flag.                                                [ext §4.7, RFC 8797] */
+static bool own_flag_r(const struct rr_conn_config *g)
+{
+	return g->remote_invalidate && !g->v1_no_remote_inv && !rr_reminv_declined(g);
+}
+
 void rr_v1_begin(struct rr_conn *c)
 {
 	struct rr_props *p = &c->props;
 	const struct rr_wire_private *peer = &c->peer_private;
 	uint32_t most = RR_MAX(c->cfg.send_bytes, (uint32_t)RR_WIRE_V1_INLINE);
 	bool genl = c->cfg.rvrsdir == RDMA2_RVRSDIR_GENL;
+	bool both;
 
 	c->version = &rr_v1_ops;
 	c->settled = true;
@@ -45,8 +53,9 @@ void rr_v1_begin(struct rr_conn *c)
 	/* The peer does not announce whether it serves Calls; only the upper layer
 	 * knows. [RFC 8167 §5.1] */
 	p->peer.rvrsdir = genl ? RDMA2_RVRSDIR_GENL : RDMA2_RVRSDIR_SIMPLE;
-	c->remote_inv_out = c->cfg.remote_invalidate && peer->remote_invalidate;
-	c->remote_inv_in &= c->remote_inv_out;
+	both = own_flag_r(&c->cfg) && peer->remote_invalidate;
+	c->remote_inv_out &= both;
+	c->remote_inv_in &= both;
 	rr_credit1_init(&c->credit1, c->credit.limit);
 	rr_conn_move(c, RR_CONN_EV_AGREE, RR_CONN_READY);
 	rr_action_enqueue(c, &c->ready_op, RR_ACT_READY);
@@ -68,7 +77,7 @@ void rr_conn_peer_private(struct rr_conn *c, const void *data, size_t len)
 size_t rr_conn_own_private(const struct rr_conn_config *g, uint8_t ret[8])
 {
 	const struct rr_wire_private p = {
-	        .remote_invalidate = g->remote_invalidate,
+	        .remote_invalidate = own_flag_r(g),
 	        .send_bytes = g->send_bytes,
 	        .recv_bytes = g->recv_bytes,
 	};

@@ -351,6 +351,9 @@ static struct rr_room room_of(struct rr_link *l)
 	return room;
 }
 
+/* Version 1's private data state whether the peer may invalidate our regions, before
+ * the device is known.  So they permit it only if all devices of the provider support
+ * it. */
 static struct rr_conn_config conn_config(struct rr_link *l,
                                          const struct rr_link_config *c)
 {
@@ -375,6 +378,7 @@ static struct rr_conn_config conn_config(struct rr_link *l,
 	        .room = room_of(l),
 	        .rvrsdir = l->server ? 0 : c->rvrsdir,
 	        .remote_invalidate = true,
+	        .v1_no_remote_inv = !l->prov->remote_invalidate,
 	        .versions = c->versions,
 	        .first_answer_ns = o->first_answer_ns,
 	        .props_ns = o->handshake_ns,
@@ -483,17 +487,6 @@ static void undo_start(struct rr_link *l)
 	free(l);
 }
 
-/* Encodes version 1's private data, which state whether the peer may invalidate our
- * regions.  The device is not yet known, so a provider may offer remote invalidation
- * only if all its devices support it. */
-static size_t own_private(const struct rr_prov_ops *prov, struct rr_conn_config cc,
-                          uint8_t ret[8])
-{
-	if (!prov->remote_invalidate)
-		cc.remote_invalidate = false;
-	return rr_conn_own_private(&cc, ret);
-}
-
 int rr_link_connect(struct rpcrdma_engine *e, const struct rr_link_config *c,
                     const struct sockaddr *sa, socklen_t len,
                     const struct rr_link_owner_ops *ops, void *owner,
@@ -513,7 +506,7 @@ int rr_link_connect(struct rpcrdma_engine *e, const struct rr_link_config *c,
 	pc = prov_config(l, c);
 	cc = conn_config(l, c);
 	rr_voice_set_peer(&l->voice, sa, len);
-	err = prov->connect(&pc, sa, len, priv, own_private(prov, cc, priv), e->now,
+	err = prov->connect(&pc, sa, len, priv, rr_conn_own_private(&cc, priv), e->now,
 	                    &l->pump.ep);
 	if (!err)
 		err = start_link(l, &cc);
@@ -540,7 +533,7 @@ int rr_link_accept(struct rpcrdma_engine *e, const struct rr_link_config *c,
 		return -ENOMEM;
 	pc = prov_config(l, c);
 	cc = conn_config(l, c);
-	err = prov->accept(pl, &pc, priv, own_private(prov, cc, priv), e->now,
+	err = prov->accept(pl, &pc, priv, rr_conn_own_private(&cc, priv), e->now,
 	                   &l->pump.ep);
 	if (!err)
 		err = start_link(l, &cc);

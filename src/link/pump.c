@@ -111,6 +111,8 @@ static void register_region(struct rr_pump *p, const struct rr_action *a)
 	                          : p->prov->register_mem(p->ep, a->sge[0].base,
 	                                                  a->reg_len, a->access, &r);
 
+	if (r.irrevocable)
+		rr_conn_irrevocable(p->conn, a->token);
 	rr_conn_registered(p->conn, a->token, err, r.handle, r.offset);
 }
 
@@ -253,6 +255,10 @@ static void open_connection(struct rr_pump *p, rr_time now)
 	p->prov->limits(p->ep, &lim);
 	if (!lim.remote_invalidate)
 		rr_conn_no_remote_inv_in(p->conn);
+	if (!lim.send_invalidate)
+		rr_conn_no_remote_inv_out(p->conn);
+	if (lim.survives_inv_twice)
+		rr_conn_survives_inv_twice(p->conn);
 	if (!lim.max_ord)
 		rr_conn_cannot_read(p->conn);
 	if (!lim.max_ird)

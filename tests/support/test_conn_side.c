@@ -80,6 +80,7 @@ static void side_send(struct side *s, const struct rr_action *a)
 	struct side_msg m = {malloc(len), len, a->inv_handle, s->n_reads, s->n_writes};
 
 	memcpy(m.p, buf, len);
+	s->sends_inv += a->inv_handle != 0;
 	side_complete(s, a->token, 0);
 	if (s->on_sent)
 		s->on_sent(s, &m);
@@ -147,11 +148,15 @@ void side_register(struct side *s, const struct rr_action *a)
 		rr_conn_registered(s->c, a->token, s->fail_register, 0, 0);
 		return;
 	}
-	*r = (struct side_region){.handle = ++s->next_handle,
+	*r = (struct side_region){.handle = s->no_handle & 1 ? 0 : ++s->next_handle,
 	                          .base = a->sge[0].base,
 	                          .len = a->reg_len,
 	                          .access = a->access,
 	                          .valid = true};
+	if (s->irrevocable & 1)
+		rr_conn_irrevocable(s->c, a->token);
+	s->irrevocable >>= 1;
+	s->no_handle >>= 1;
 	rr_conn_registered(s->c, a->token, 0, r->handle, (uint64_t)(uintptr_t)r->base);
 }
 
@@ -301,6 +306,8 @@ void side_receive(struct side *s, const uint8_t *p, size_t len, uint32_t inv)
 
 		if (r)
 			r->valid = false;
+		else
+			s->inv_twice++;
 		side_compact(s);
 	}
 	rr_conn_received(s->c, s->posted[at].token, len, inv, s->now);

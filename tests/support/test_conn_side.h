@@ -82,14 +82,18 @@ struct side {
 	unsigned n_regions;
 	uint32_t next_handle;
 	bool misuse; /* the peer used a handle, range or right that it does not have */
+	unsigned inv_twice; /* how often the peer invalidated what was not valid */
 	bool fail_reads;
 	const uint8_t *read_from; /* what is at offset 0x10000, without a peer */
 	bool hold_reads;          /* Reads never complete */
 	int fail_register;
+	/* bit i: the i-th registration from now is irrevocable, or has handle 0 */
+	unsigned irrevocable, no_handle;
 	/* the log */
 	struct side_msg sent[SIDE_LOG]; /* without a peer */
 	unsigned n_sent;
 	unsigned n_reads, n_writes;
+	unsigned sends_inv;                                 /* Sends With Invalidate */
 	struct side_rdma reads[SIDE_LOG], writes[SIDE_LOG]; /* the first of them */
 	bool ready, disconnect, closed, lost;
 	int disconnect_status;

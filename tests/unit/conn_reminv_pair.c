@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Remote Invalidation between two connections back to back: exact counts of operations,
+ * every policy, cancellation at every step.                                  [ext §4]
+ */
+#include "test_conn_jobs.h"
+
+static const enum rr_inv_policy policies[] = {
+        RR_INV_LARGEST,     RR_INV_NONE,  RR_INV_READ_FIRST,
+        RR_INV_WRITE_FIRST, RR_INV_FIRST, RR_INV_SINGLE,
+};
+
+/* @on: bit 0 the client has the feature, bit 1 the server. */
+static struct workload *workload_with(enum rr_inv_policy policy, unsigned on,
+                                      uint64_t seed)
+{
+	struct workload *w = workload_new();
+	struct rr_conn_config *g[2] = {&w->p.cl.cfg, &w->p.sv.cfg};
+
+	workload_configure(w, 8, 4096, 0, true);
+	for (unsigned i = 0; i < 2; i++) {
+		g[i]->features.on = on >> i & 1 ? 1u << RR_FEATURE_REMINV : 0;
+		g[i]->features.inv_policy = policy;
+	}
+	pair_new(&w->p, seed);
+	return w;
+}
+
+static struct rr_conn_counters counters(const struct side *s)
+{
+	struct rr_conn_counters n;
+
+	rr_conn_counters(s->c, &n);
+	return n;
+}
+
+static void run_calls(struct workload *w, const struct job *shape, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		job_start(&w->p.cl, workload_add(w, shape));
+	do {
+		pair_run(&w->p);
+	} while (w->p.cl.calls_done < n && pair_wait(&w->p, RR_SEC(3)));
+	assert_int_equal(w->p.cl.calls_done, n);
+	for (unsigned i = 0; i < n; i++)
+		assert_int_equal(w->job[i].call.status, RR_CALL_OK);
+	assert_false(w->p.cl.misuse || w->p.sv.misuse);
+	assert_int_equal(w->p.cl.inv_twice, 0);
+}
+
+/* RI-1-04, RI-2.4-03, RI-4.5-01, RI-3.2-01, RI-1-06: a Call with k regions costs k local
+ * invalidations, or k - 1 and one remote; an inline Call costs none either way. */
+static void one_invalidation_per_call_is_saved(void **state)
+{
+	enum { CALLS = 20 };
+
+	for (unsigned k = 0; k <= 4; k++)
+		for (unsigned on = 0; on < 2; on++) {
+			enum rr_inv_policy policy = on ? RR_INV_LARGEST : RR_INV_NONE;
+			struct workload *w = workload_with(policy, 3, k);
+			struct job j = {.n_items = k / 2,
+			                .n_results = k - k / 2,
+			                .n_dests = k - k / 2};
+			unsigned saved = on && k ? CALLS : 0;
+			struct rr_conn_counters n;
+
+			for (unsigned i = 0; i < MAX_ITEMS; i++)
+				j.item[i] = j.result[i] = j.dest[i] = 600 + i;
+			run_calls(w, &j, CALLS);
+			n = counters(&w->p.cl);
+			assert_int_equal(n.registrations, k * CALLS);
+			assert_int_equal(n.remote_invalidations, saved);
+			assert_int_equal(n.local_invalidations, k * CALLS - saved);
+			/* RI-5.3-03 */
+			assert_int_equal(w->p.sv.sends_inv, saved);
+			assert_int_equal(w->p.cl.sends_inv, 0);
+			workload_end(w);
+		}
+}
+
+/* RI-5.2-02, RI-3.1-03, RI-4.4-04: also if one side or none has the feature. */
+static void calls_of_every_kind_succeed_by_every_policy(void **state)
+{
+	for (unsigned p = 0; p < RR_ARRAY_SIZE(policies); p++)
+		for (unsigned on = 0; on < 4; on++) {
+			struct workload *w = workload_with(policies[p], on, p * 4 + on);
+			struct rr_conn_counters n;
+
+			for (unsigned i = 0; i < MAX_CALLS; i++) {
+				struct job j = {
+				        .flags = i % 7 ? 0 : RR_CALL_SPECIAL,
+				        .filler = i * 400,
+				        .n_items = i % 3,
+				        .item = {600 + i, 5000},
+				        .n_results = 2,
+				        .result = {i * 100, i * 10},
+				        .n_dests = i % 2,
+				        .dest = {6400},
+				        .reply_filler = i * 900,
+				        .reply_bytes = i % 5 ? 0 : 100000,
+				};
+
+				job_start(&w->p.cl, workload_add(w, &j));
+			}
+			do {
+				pair_run(&w->p);
+			} while (w->p.cl.calls_done < MAX_CALLS &&
+			         pair_wait(&w->p, RR_SEC(3)));
+			for (unsigned i = 0; i < MAX_CALLS; i++)
+				assert_int_equal(w->job[i].call.status, RR_CALL_OK);
+			assert_int_equal(w->p.cl.inv_twice, 0);
+			n = counters(&w->p.cl);
+			assert_int_equal(n.registrations,
+			                 n.local_invalidations +
+			                         n.remote_invalidations);
+			assert_int_equal(n.remote_invalidations, w->p.sv.sends_inv);
+			assert_int_equal(n.remote_invalidations == 0,
+			                 on & 1 && policies[p] == RR_INV_NONE);
+			workload_end(w);
+		}
+}
+
+static const struct job everything = {
+        .filler = 9000,
+        .n_items = 2,
+        .item = {3001, 9000},
+        .n_results = 3,
+        .result = {777, 5000, 9},
+        .n_dests = 2,
+        .dest = {778, 5000},
+        .reply_filler = 12000,
+};
+
+/* Cancels a Call after @at events.  Returns true if it had ended. */
+static bool cancel_after(enum rr_inv_policy policy, unsigned at)
+{
+	struct workload *w = workload_with(policy, 1, at);
+	struct job *j = workload_add(w, &everything);
+	struct rr_conn_counters n;
+	bool late;
+
+	job_start(&w->p.cl, j);
+	workload_steps(w, at);
+	late = j->done;
+	rr_conn_cancel(w->p.cl.c, &j->call, w->p.cl.now);
+	side_drain(&w->p.cl);
+	do {
+		pair_run(&w->p);
+	} while (!j->done && pair_wait(&w->p, RR_SEC(60)));
+	assert_true(j->done);
+	assert_int_equal(side_valid_regions(&w->p.cl), 0);
+	assert_int_equal(w->p.cl.inv_twice, 0);
+	n = counters(&w->p.cl);
+	if (!w->p.cl.lost) /* the server was not at the memory of the Call */
+		assert_int_equal(n.registrations,
+		                 n.local_invalidations + n.remote_invalidations);
+	workload_end(w);
+	return late;
+}
+
+/* RI-P-07: what is on its way never meets an invalid region. */
+static void a_cancelled_call_is_never_invalidated_twice(void **state)
+{
+	for (unsigned p = 0; p < RR_ARRAY_SIZE(policies); p++) {
+		unsigned at = 0;
+
+		while (!cancel_after(policies[p], at))
+			at++;
+		assert_true(at > 20);
+	}
+}
+
+/* A server that never answers: each wait ends. */
+static void many_cancelled_calls_end(void **state)
+{
+	struct workload *w = workload_with(RR_INV_LARGEST, 3, 1);
+	const struct job shape = {.n_items = 1, .item = {700}};
+
+	w->hold = true;
+	for (unsigned i = 0; i < 6; i++)
+		job_start(&w->p.cl, workload_add(w, &shape));
+	pair_run(&w->p);
+	assert_int_equal(w->n_held, 6);
+	for (unsigned i = 0; i < 6; i++)
+		rr_conn_cancel(w->p.cl.c, &w->job[i].call, w->p.cl.now);
+	side_drain(&w->p.cl);
+	pair_run(&w->p);
+	assert_int_equal(w->p.cl.calls_done, 0);
+	while (w->p.cl.calls_done < 6 && pair_wait(&w->p, RR_SEC(7)))
+		pair_run(&w->p);
+	assert_int_equal(w->p.cl.calls_done, 6);
+	assert_int_equal(counters(&w->p.cl).local_invalidations, 6);
+	workload_answer_held(w);
+	pair_run(&w->p);
+	/* here the fake device survives; the connection has to as well */
+	assert_int_equal(w->p.cl.inv_twice, 6);
+	assert_false(w->p.cl.disconnect);
+	workload_end(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(one_invalidation_per_call_is_saved),
+	        cmocka_unit_test(calls_of_every_kind_succeed_by_every_policy),
+	        cmocka_unit_test(a_cancelled_call_is_never_invalidated_twice),
+	        cmocka_unit_test(many_cancelled_calls_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
