@@ -291,6 +291,48 @@ static void remote_invalidation_of_unknown(void **state)
 	expect_misuse(g, RIG_NO_INV_BLAME);
 }
 
+/* RI-6-02: the handle belongs to another connection, which is not affected. */
+static void remote_invalidation_of_another_endpoint(void **state)
+{
+	struct rig *g = *state;
+	struct rr_region r;
+
+	if (!can_invalidate_remotely(g))
+		return;
+	rig_connect_pair(g, 2);
+	memset(g->end[SERVER].mem, 0xcc, LEN + 20);
+	r = rig_register(g, 3, g->end[SERVER].mem + 10, LEN, BOTH);
+	rig_recv(g, SERVER, g->end[SERVER].mem + 8000, 64);
+	rig_send(g, CLIENT, g->end[CLIENT].mem, 20, r.handle);
+	rig_flush(g, CLIENT);
+	expect_misuse(g, RIG_NO_INV_BLAME);
+	rig_fill(g->end[2].mem, LEN, 4);
+	rig_write(g, 2, g->end[2].mem, LEN, r.handle, r.offset);
+	rig_round_trip(g, 2);
+	rig_check(g->end[SERVER].mem + 10, LEN, 4);
+}
+
+/* As limits.survives_inv_twice says. */
+static void remote_invalidation_after_local(void **state)
+{
+	struct rig *g = *state;
+	struct rr_region r = victim(g, BOTH);
+	struct rr_prov_limits l;
+
+	/* a real device may crash the machine */
+	if (!can_invalidate_remotely(g) || rig_lacks(SERVER) & RIG_DEVICE_HANDLES)
+		return;
+	rig_ops(g, SERVER)->limits(g->end[SERVER].ep, &l);
+	rig_recv(g, SERVER, g->end[SERVER].mem + 8000, 64);
+	rig_invalidate(g, SERVER, r.handle);
+	rig_flush(g, SERVER);
+	assert_int_equal(0, rig_wait(g, SERVER, RR_WC_INVALIDATE).status);
+	rig_send(g, CLIENT, g->end[CLIENT].mem, 20, r.handle);
+	rig_flush(g, CLIENT);
+	assert_false(l.survives_inv_twice);
+	expect_misuse(g, RIG_NO_INV_BLAME);
+}
+
 static void invalidate_unknown(void **state)
 {
 	struct rig *g = *state;
@@ -431,6 +473,8 @@ const struct CMUnitTest rig_access_tests[] = {
         C(remote_invalidation_is_reported),
         C(write_then_remote_invalidation),
         C(remote_invalidation_of_unknown),
+        C(remote_invalidation_of_another_endpoint),
+        C(remote_invalidation_after_local),
         C(invalidate_unknown),
         C(invalidations_complete_in_order),
         C(handles_are_hard_to_guess),

@@ -52,9 +52,13 @@ static void wait_for(struct pair *p, unsigned side, enum rr_wc_op op)
 	}
 }
 
+/* How long a local invalidation takes. */
+enum { INVALIDATION = 3000 };
+
 static struct pair *pair_new(uint32_t ord)
 {
 	const struct rr_sim_options o = {
+	        .inv_done = {INVALIDATION, INVALIDATION},
 	        .dir = {{{DELAY, DELAY}, RATE}, {{DELAY, DELAY}, RATE}},
 	        .read_latency = {LATENCY, LATENCY},
 	        .max_ord = ord,
@@ -265,7 +269,8 @@ static void step(struct pair *p)
 	pump(&p->side[1]);
 }
 
-static struct pair *conns_new(bool remote_invalidate)
+static struct pair *conns_new_with(bool remote_invalidate, unsigned features,
+                                   uint32_t inline_bytes)
 {
 	struct pair *p = pair_new(16);
 	struct rr_conn_info info;
@@ -277,6 +282,9 @@ static struct pair *conns_new(bool remote_invalidate)
 		        .xid_seed = 1,
 		        .remote_invalidate = remote_invalidate,
 		        .credits = 8,
+		        .send_bytes = inline_bytes,
+		        .recv_bytes = inline_bytes,
+		        .features = {.on = features},
 		};
 		struct rr_conn *conn;
 
@@ -293,6 +301,11 @@ static struct pair *conns_new(bool remote_invalidate)
 	while (rr_sim_next(p->w) != RR_TIME_NEVER)
 		step(p);
 	return p;
+}
+
+static struct pair *conns_new(bool remote_invalidate)
+{
+	return conns_new_with(remote_invalidate, 0, 0);
 }
 
 static void conns_free(struct pair *p)
@@ -395,6 +408,85 @@ static void continuation_does_not_wait_for_the_timer(void **state)
 	conns_free(p);
 }
 
+/* Time of a Call with a Write chunk of @len octets; without a chunk if @len is 0. */
+static rr_time read_time(bool remote_invalidate, unsigned features, uint32_t len)
+{
+	struct pair *p = conns_new_with(remote_invalidate, features, 0);
+	const struct rr_piece in = {.base = call_head, .len = 64};
+	struct rr_dest d = {.base = p->mem[0], .len = len};
+	rr_time t;
+
+	p->call.xid = 9;
+	p->reply[0] = (struct rr_piece){.base = reply_head, .len = 48};
+	p->reply[1] = (struct rr_piece){.base = p->mem[1], .len = len, .item = true};
+	p->call.dests = &d;
+	p->call.n_dests = len ? 1 : 0;
+	t = call_time(p, &in, 1);
+	conns_free(p);
+	return t;
+}
+
+enum { REMINV = 1 << RR_FEATURE_REMINV };
+
+/* RI-1-05, RI-1-06: a Call is shorter by the time of one local invalidation, whatever
+ * its length; so in proportion the longest gain least.  Inline Calls gain nothing. */
+static void remote_invalidation_saves_the_local_one(void **state)
+{
+	static const uint32_t kib[] = {1, 4, 16, 64, 1024};
+	double last = 1;
+
+	assert_int_equal(read_time(true, REMINV, 0), read_time(false, 0, 0));
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(kib); i++) {
+		rr_time with = read_time(true, REMINV, kib[i] << 10);
+		rr_time without = read_time(false, 0, kib[i] << 10);
+
+		assert_int_equal(with + INVALIDATION, without);
+		assert_true((double)INVALIDATION / (double)without < last);
+		last = (double)INVALIDATION / (double)without;
+	}
+}
+
+/* RI-5.1-01: a device without it loses that time and nothing else, whether or not the
+ * feature is switched on. */
+static void without_remote_invalidation_the_feature_costs_nothing(void **state)
+{
+	static const uint32_t lens[] = {0, 1024, 65536};
+
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(lens); i++)
+		assert_int_equal(read_time(false, REMINV, lens[i]),
+		                 read_time(false, 0, lens[i]));
+}
+
+/* Time of a Call with an argument of 8 KiB. */
+static rr_time write_time(bool remote_invalidate, uint32_t inline_bytes, unsigned flags)
+{
+	struct pair *p = conns_new_with(remote_invalidate, REMINV, inline_bytes);
+	const struct rr_piece in[] = {
+	        {.base = call_head, .len = 64},
+	        {.base = p->mem[0], .len = 8192, .item = true},
+	};
+	rr_time t;
+
+	p->call = (struct rr_call){.xid = 9, .flags = flags};
+	p->reply[0] = (struct rr_piece){.base = reply_head, .len = 48};
+	t = call_time(p, in, 2);
+	conns_free(p);
+	return t;
+}
+
+/* RI-1-08, RI-1-07: an RDMA Read costs a round trip more than the Call, with and without
+ * Remote Invalidation; long messages save it, but need long Receives. */
+static void only_long_messages_save_the_round_trip_of_a_read(void **state)
+{
+	rr_time octets = (36 + 24 + 64) + 8192 + (36 + 48);
+
+	assert_int_equal(write_time(true, 4096, 0), 4 * DELAY + LATENCY + octets);
+	assert_int_equal(write_time(false, 4096, 0),
+	                 4 * DELAY + LATENCY + octets + INVALIDATION);
+	assert_int_equal(write_time(true, 16384, RR_CALL_NO_REDUCE),
+	                 2 * DELAY + octets - 24);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -407,6 +499,9 @@ int main(void)
 	        cmocka_unit_test(call_with_a_read_chunk),
 	        cmocka_unit_test(call_with_a_write_chunk),
 	        cmocka_unit_test(continuation_does_not_wait_for_the_timer),
+	        cmocka_unit_test(remote_invalidation_saves_the_local_one),
+	        cmocka_unit_test(without_remote_invalidation_the_feature_costs_nothing),
+	        cmocka_unit_test(only_long_messages_save_the_round_trip_of_a_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,6 +42,27 @@ static struct {
 	uint32_t inv_handle;  /* of the last Send With Invalidate */
 } seen;
 
+/* What the devices are like, and whether the ends have the feature REMINV. */
+static struct device {
+	bool no_send_inv, irrevocable, survives, reminv;
+} device;
+
+static void between_limits(const struct rr_ep *ep, struct rr_prov_limits *ret)
+{
+	rr_sim_ops.limits(ep, ret);
+	ret->send_invalidate = !device.no_send_inv;
+	ret->survives_inv_twice = device.survives;
+}
+
+static int between_register(struct rr_ep *ep, void *base, size_t len, unsigned access,
+                            struct rr_region *ret)
+{
+	int err = rr_sim_ops.register_mem(ep, base, len, access, ret);
+
+	ret->irrevocable = device.irrevocable;
+	return err;
+}
+
 static int between_send(struct rr_ep *ep, const struct rr_sge *sge, unsigned n,
                         uint32_t inv_handle, uint64_t token)
 {
@@ -145,6 +166,8 @@ static void open_end(struct pair *p, unsigned side, unsigned versions, struct rr
 	};
 	struct rr_conn *conn;
 
+	if (device.reminv)
+		cfg.features.on = 1u << RR_FEATURE_REMINV;
 	conn_limits(&cfg);
 	cfg.keepalive_ns = RR_SEC(1);
 	assert_int_equal(0, rr_conn_new(&cfg, now(), &conn));
@@ -191,7 +214,8 @@ static void connect_ends(struct pair *p, unsigned versions)
 
 static int set_up(void **state, unsigned versions)
 {
-	const struct rr_sim_options o = {.dir = {{{900, 900}, 0}, {{900, 900}, 0}}};
+	const struct rr_sim_options o = {.dir = {{{900, 900}, 0}, {{900, 900}, 0}},
+	                                 .survive_inv_twice = device.survives};
 	struct pair *p = calloc(1, sizeof(*p));
 
 	*state = pair_now = p;
@@ -202,6 +226,8 @@ static int set_up(void **state, unsigned versions)
 	between.post_recv = between_recv;
 	between.invalidate = between_invalidate;
 	between.disconnect = between_disconnect;
+	between.limits = between_limits;
+	between.register_mem = between_register;
 	p->w = rr_sim_world_new(1, &o);
 	connect_ends(p, versions);
 	while (!p->ready[CLIENT])
@@ -211,6 +237,30 @@ static int set_up(void **state, unsigned versions)
 
 static int set_up_version_2(void **state)
 {
+	return set_up(state, RR_CONN_V2);
+}
+
+static int set_up_plain_sender(void **state)
+{
+	device = (struct device){.no_send_inv = true};
+	return set_up(state, RR_CONN_V2);
+}
+
+static int set_up_irrevocable(void **state)
+{
+	device = (struct device){.irrevocable = true, .reminv = true};
+	return set_up(state, RR_CONN_V2);
+}
+
+static int set_up_survivor(void **state)
+{
+	device = (struct device){.survives = true, .reminv = true};
+	return set_up(state, RR_CONN_V2);
+}
+
+static int set_up_mortal(void **state)
+{
+	device = (struct device){.reminv = true};
 	return set_up(state, RR_CONN_V2);
 }
 
@@ -232,6 +282,7 @@ static int tear_down(void **state)
 		rr_conn_free(p->pump[i].conn);
 	rr_sim_world_free(p->w);
 	free(p);
+	device = (struct device){false};
 	return 0;
 }
 
@@ -269,6 +320,68 @@ static void a_reply_invalidates_the_region(void **state)
 
 	assert_int_equal(RR_CALL_OK, call(p));
 	assert_int_not_equal(0, seen.inv_handle);
+}
+
+/* RI-2.1-01: the peer names a handle; the device cannot invalidate it. */
+static void a_device_that_cannot_send_it_sends_plainly(void **state)
+{
+	struct pair *p = *state;
+
+	assert_int_equal(RR_CALL_OK, call(p));
+	assert_int_equal(0, seen.inv_handle);
+}
+
+/* RI-2.1-02, RI-2.2-01: the provider says so for each region. */
+static void an_irrevocable_region_is_not_named(void **state)
+{
+	struct pair *p = *state;
+	struct rr_conn_counters n;
+
+	assert_int_equal(RR_CALL_OK, call(p));
+	assert_int_equal(0, seen.inv_handle);
+	rr_conn_counters(p->pump[CLIENT].conn, &n);
+	assert_int_equal(1, n.local_invalidations);
+}
+
+/* Cancels a call while its Reply is in transit. */
+static void cancel_call(struct pair *p)
+{
+	struct rr_piece pieces[2];
+
+	begin_call(p, pieces);
+	while (!seen.inv_handle) /* the Reply is posted */
+		step(p);
+	rr_conn_cancel(p->pump[CLIENT].conn, &p->call, now());
+	while (!p->calls_done)
+		step(p);
+	assert_int_equal(-ECANCELED, p->call.status);
+}
+
+/* RI-P-07: the Reply is not waited for, and does no harm. */
+static void a_device_that_survives_lets_go_at_once(void **state)
+{
+	struct pair *p = *state;
+	struct rr_conn_counters n;
+
+	cancel_call(p);
+	rr_conn_counters(p->pump[CLIENT].conn, &n);
+	assert_int_equal(1, n.local_invalidations);
+	assert_int_equal(RR_CALL_OK, call(p));
+	assert_int_equal(0, seen.disconnects);
+}
+
+/* RI-P-07 */
+static void any_other_device_waits_for_the_reply(void **state)
+{
+	struct pair *p = *state;
+	struct rr_conn_counters n;
+
+	cancel_call(p);
+	rr_conn_counters(p->pump[CLIENT].conn, &n);
+	assert_int_equal(0, n.local_invalidations);
+	assert_int_equal(1, n.remote_invalidations);
+	assert_int_equal(RR_CALL_OK, call(p));
+	assert_int_equal(0, seen.disconnects);
 }
 
 static void a_read_that_fails_ends_its_request_alone(void **state)
@@ -384,6 +497,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        TEST(a_reply_invalidates_the_region, version_2),
+	        TEST(a_device_that_cannot_send_it_sends_plainly, plain_sender),
+	        TEST(an_irrevocable_region_is_not_named, irrevocable),
+	        TEST(a_device_that_survives_lets_go_at_once, survivor),
+	        TEST(any_other_device_waits_for_the_reply, mortal),
 	        TEST(a_read_that_fails_ends_its_request_alone, version_2),
 	        TEST(a_receive_that_fails_ends_the_connection, version_2),
 	        TEST(an_invalidation_that_comes_second_is_done, version_2),

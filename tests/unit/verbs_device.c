@@ -467,6 +467,37 @@ static void say_invalidated(uint32_t handle)
 	d.wc[d.n_wc - 1].invalidated_rkey = handle;
 }
 
+/* RI-2.1-02, RI-2.2-04: a registration without a window is no such region. */
+static void only_windows_are_revocable(void **state)
+{
+	struct rr_region r;
+	struct rr_vb_ep *ep = with_window(&r);
+
+	assert_false(r.irrevocable);
+	ep->windows = false;
+	assert_int_equal(0, rr_verbs_ops.register_mem(&ep->base.ep, mem, 100,
+	                                              RR_ACCESS_REMOTE_READ, &r));
+	assert_true(r.irrevocable);
+	gone(ep);
+}
+
+/* RI-2.1-01 */
+static void a_device_states_whether_it_can_invalidate(void **state)
+{
+	for (unsigned able = 0; able < 2; able++) {
+		struct rr_prov_limits l;
+		struct rr_vb_ep *ep = ready("mw=0");
+
+		ep->dev->attr.device_cap_flags =
+		        able ? IBV_DEVICE_MEM_MGT_EXTENSIONS : 0;
+		rr_verbs_ops.limits(&ep->base.ep, &l);
+		assert_int_equal(able, l.send_invalidate);
+		assert_false(l.remote_invalidate);
+		assert_false(l.survives_inv_twice);
+		gone(ep);
+	}
+}
+
 static void window_is_closed_by_a_request(void **state)
 {
 	struct rr_region r;
@@ -653,6 +684,8 @@ int main(void)
 	        T(window_that_the_peer_closed_is_left_alone),
 	        T(left_alone_in_its_turn),
 	        T(windows_are_tried_where_they_are_used),
+	        T(only_windows_are_revocable),
+	        T(a_device_states_whether_it_can_invalidate),
 	        T(queues_are_as_long_as_credits_make_them),
 	        T(refuses_what_it_has_no_queue_for),
 	        T(sender_waits_for_a_receive),
