@@ -6,39 +6,13 @@
  * 1 octet takes 1 ns on the wire, each way takes DELAY, a Read request waits
  * LATENCY at the peer.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "timed.h"
 
-#include <cmocka.h>
-
-#include "link/pump.h"
-#include "prov/sim/sim.h"
-
-#include "../support/test_conn_limits.h"
-
-enum { DELAY = 5000, LATENCY = 700, RATE = 1000000000, MEM = 2 << 20 };
-
-struct pair {
-	struct rr_sim_world *w;
-	struct rr_prov_listener *l;
-	struct side {
-		struct rr_pump pump;
-		struct rr_ep *ep; /* before there is a connection */
-		struct pair *pair;
-	} side[2];
-	uint8_t *mem[2];
-	struct rr_call call;
-	struct rr_piece reply[2];
-	rr_time done;
-};
+enum { DELAY = 5000, LATENCY = 700, RATE = 1000000000 };
 
 static const struct rr_prov_ops *const ops = &rr_sim_ops;
 
-static void wait_for(struct pair *p, unsigned side, enum rr_wc_op op)
+static void wait_for(struct timed *p, unsigned side, enum rr_wc_op op)
 {
 	struct rr_wc wc;
 
@@ -55,7 +29,7 @@ static void wait_for(struct pair *p, unsigned side, enum rr_wc_op op)
 /* How long a local invalidation takes. */
 enum { INVALIDATION = 3000 };
 
-static struct pair *pair_new(uint32_t ord)
+static struct timed *pair_new(uint32_t ord)
 {
 	const struct rr_sim_options o = {
 	        .inv_done = {INVALIDATION, INVALIDATION},
@@ -63,41 +37,20 @@ static struct pair *pair_new(uint32_t ord)
 	        .read_latency = {LATENCY, LATENCY},
 	        .max_ord = ord,
 	};
-	struct sockaddr_in any = {.sin_family = AF_INET};
-	struct rr_prov_config cfg = {0};
-	struct sockaddr_storage addr;
-	struct pair *p = calloc(1, sizeof(*p));
 
-	p->w = cfg.instance = rr_sim_world_new(1, &o);
-	assert_int_equal(0, ops->listen(&cfg, (struct sockaddr *)&any, sizeof(any),
-	                                &p->l, &addr));
-	assert_int_equal(0, ops->connect(&cfg, (struct sockaddr *)&addr, sizeof(any),
-	                                 NULL, 0, 0, &p->side[0].ep));
-	while (ops->accept(p->l, &cfg, NULL, 0, rr_sim_now(p->w), &p->side[1].ep))
-		assert_true(rr_sim_step(p->w));
-	for (unsigned i = 0; i < 2; i++)
-		p->mem[i] = calloc(1, MEM);
-	return p;
+	return timed_new(&o);
 }
 
-static void pair_free(struct pair *p)
+static struct timed *pair_connected(uint32_t ord)
 {
-	rr_sim_world_free(p->w);
-	free(p->mem[0]);
-	free(p->mem[1]);
-	free(p);
-}
-
-static struct pair *pair_connected(uint32_t ord)
-{
-	struct pair *p = pair_new(ord);
+	struct timed *p = pair_new(ord);
 
 	wait_for(p, 1, RR_WC_CONNECTED);
 	wait_for(p, 0, RR_WC_CONNECTED);
 	return p;
 }
 
-static void post(struct pair *p, enum rr_wc_op op, uint32_t len,
+static void post(struct timed *p, enum rr_wc_op op, uint32_t len,
                  const struct rr_region *r)
 {
 	struct rr_sge s = {.base = p->mem[0], .len = len};
@@ -119,45 +72,45 @@ static void post(struct pair *p, enum rr_wc_op op, uint32_t len,
 	}
 }
 
-static struct rr_region region(struct pair *p, unsigned side)
+static struct rr_region region(struct timed *p, unsigned side)
 {
 	struct rr_region r;
 
 	assert_int_equal(
 	        0,
-	        ops->register_mem(p->side[side].ep, p->mem[side], MEM,
+	        ops->register_mem(p->side[side].ep, p->mem[side], TIMED_MEM,
 	                          RR_ACCESS_REMOTE_READ | RR_ACCESS_REMOTE_WRITE, &r));
 	return r;
 }
 
-static void flush(struct pair *p)
+static void flush(struct timed *p)
 {
 	assert_int_equal(0, ops->flush(p->side[0].ep, rr_sim_now(p->w)));
 }
 
 static void connect_takes_one_round_trip(void **state)
 {
-	struct pair *p = pair_connected(4);
+	struct timed *p = pair_connected(4);
 
 	assert_int_equal(2 * DELAY, rr_sim_now(p->w));
-	pair_free(p);
+	timed_free(p);
 }
 
 static void send_takes_its_octets_and_the_delay(void **state)
 {
-	struct pair *p = pair_connected(4);
+	struct timed *p = pair_connected(4);
 	rr_time t = rr_sim_now(p->w);
 
 	post(p, RR_WC_SEND, 12345, NULL);
 	flush(p);
 	wait_for(p, 1, RR_WC_RECV);
 	assert_int_equal(t + 12345 + DELAY, rr_sim_now(p->w));
-	pair_free(p);
+	timed_free(p);
 }
 
 static void messages_share_the_wire(void **state)
 {
-	struct pair *p = pair_connected(4);
+	struct timed *p = pair_connected(4);
 	struct rr_region r = region(p, 1);
 	rr_time t = rr_sim_now(p->w);
 
@@ -167,12 +120,12 @@ static void messages_share_the_wire(void **state)
 	flush(p);
 	wait_for(p, 1, RR_WC_RECV);
 	assert_int_equal(t + 700100 + DELAY, rr_sim_now(p->w));
-	pair_free(p);
+	timed_free(p);
 }
 
 static void read_goes_there_and_back(void **state)
 {
-	struct pair *p = pair_connected(4);
+	struct timed *p = pair_connected(4);
 	struct rr_region r = region(p, 1);
 	rr_time t = rr_sim_now(p->w);
 
@@ -180,14 +133,14 @@ static void read_goes_there_and_back(void **state)
 	flush(p);
 	wait_for(p, 0, RR_WC_READ);
 	assert_int_equal(t + DELAY + LATENCY + 65536 + DELAY, rr_sim_now(p->w));
-	pair_free(p);
+	timed_free(p);
 }
 
 /* Two at once share one round trip; one at a time needs two. */
 static void reads_in_progress_are_limited(void **state)
 {
 	for (uint32_t ord = 1; ord <= 2; ord++) {
-		struct pair *p = pair_connected(ord);
+		struct timed *p = pair_connected(ord);
 		struct rr_region r = region(p, 1);
 		rr_time t = rr_sim_now(p->w), once = 2 * DELAY + LATENCY + 1000;
 
@@ -199,147 +152,34 @@ static void reads_in_progress_are_limited(void **state)
 		wait_for(p, 0, RR_WC_READ);
 		assert_int_equal(t + (ord == 1 ? 2 * once : once + 1000),
 		                 rr_sim_now(p->w));
-		pair_free(p);
+		timed_free(p);
 	}
 }
 
 /* -- Connections -------------------------------------------------------------- */
 
-static void *mem_get(void *ctx, size_t n)
-{
-	return aligned_alloc(64, (n + 63) & ~(size_t)63);
-}
-
-static void mem_put(void *ctx, void *p, size_t n)
-{
-	free(p);
-}
-
-static struct side *side_of(struct rr_pump *p)
-{
-	return rr_container_of(p, struct side, pump);
-}
-
-static rr_time time_at(struct rr_pump *p)
-{
-	return rr_sim_now(side_of(p)->pair->w);
-}
-
-static void on_admit(struct rr_pump *p, struct rr_request *r)
-{
-	rr_conn_admit(p->conn, r, NULL, time_at(p));
-}
-
-static void on_request(struct rr_pump *p, struct rr_request *r)
-{
-	const struct rr_piece *reply = side_of(p)->pair->reply;
-
-	rr_conn_reply(p->conn, r, reply, reply[1].len ? 2 : 1, time_at(p));
-}
-
-static void on_request_done(struct rr_pump *p, struct rr_request *r, int status)
-{
-}
-
-static void on_call_done(struct rr_pump *p, struct rr_call *c)
-{
-	side_of(p)->pair->done = time_at(p);
-}
-
-static const struct rr_pump_ops pump_ops = {
-        .admit = on_admit,
-        .request = on_request,
-        .request_done = on_request_done,
-        .call_done = on_call_done,
-};
-
-/* Without the connection's timer. */
-static void pump(struct side *s)
-{
-	if (!rr_pump_over(&s->pump))
-		rr_pump_turn(&s->pump, 1000, rr_sim_now(s->pair->w));
-}
-
-static void step(struct pair *p)
-{
-	pump(&p->side[0]);
-	pump(&p->side[1]);
-	assert_true(rr_sim_step(p->w));
-	pump(&p->side[0]);
-	pump(&p->side[1]);
-}
-
-static struct pair *conns_new_with(bool remote_invalidate, unsigned features,
-                                   uint32_t inline_bytes)
-{
-	struct pair *p = pair_new(16);
-	struct rr_conn_info info;
-
-	for (unsigned i = 0; i < 2; i++) {
-		struct rr_conn_config cfg = {
-		        .role = i ? RR_CONN_SERVER : RR_CONN_CLIENT,
-		        .mem = {mem_get, mem_put, NULL},
-		        .xid_seed = 1,
-		        .remote_invalidate = remote_invalidate,
-		        .credits = 8,
-		        .send_bytes = inline_bytes,
-		        .recv_bytes = inline_bytes,
-		        .features = {.on = features},
-		};
-		struct rr_conn *conn;
-
-		conn_limits(&cfg);
-		p->side[i].pair = p;
-		assert_int_equal(0, rr_conn_new(&cfg, rr_sim_now(p->w), &conn));
-		rr_pump_init(&p->side[i].pump, ops, p->side[i].ep, conn, &pump_ops);
-	}
-	do {
-		step(p);
-		rr_conn_info(p->side[0].pump.conn, &info);
-	} while (!info.ready);
-	/* Let the last of the set-up come to rest. */
-	while (rr_sim_next(p->w) != RR_TIME_NEVER)
-		step(p);
-	return p;
-}
-
-static struct pair *conns_new(bool remote_invalidate)
-{
-	return conns_new_with(remote_invalidate, 0, 0);
-}
-
-static void conns_free(struct pair *p)
-{
-	rr_pump_close(&p->side[0].pump, 0, rr_sim_now(p->w));
-	while (!rr_pump_over(&p->side[0].pump) || !rr_pump_over(&p->side[1].pump))
-		step(p);
-	rr_conn_free(p->side[0].pump.conn);
-	rr_conn_free(p->side[1].pump.conn);
-	pair_free(p);
-}
-
-/* Time of one Call; pieces[0] is made here, others may follow. */
-static rr_time call_time(struct pair *p, const struct rr_piece *pieces, unsigned n)
-{
-	rr_time t = rr_sim_now(p->w);
-
-	p->call.pieces = pieces;
-	p->call.n_pieces = n;
-	assert_int_equal(0, rr_conn_call(p->side[0].pump.conn, &p->call, t));
-	p->done = 0;
-	while (!p->done)
-		step(p);
-	assert_int_equal(RR_CALL_OK, p->call.status);
-	rr_conn_call_release(p->side[0].pump.conn, &p->call, rr_sim_now(p->w));
-	return p->done - t;
-}
-
 static const uint8_t call_head[64] = {0, 0, 0, 9};
 static const uint8_t reply_head[64] = {0, 0, 0, 9, 0, 0, 0, 1};
 
-static struct pair *calling(bool remote_invalidate)
+static struct timed *conns_new_with(bool remote_invalidate, unsigned features,
+                                    uint32_t inline_bytes)
 {
-	struct pair *p = conns_new(remote_invalidate);
+	const struct rr_conn_config cfg = {
+	        .remote_invalidate = remote_invalidate,
+	        .credits = 8,
+	        .send_bytes = inline_bytes,
+	        .recv_bytes = inline_bytes,
+	        .features = {.on = features},
+	};
+	struct timed *p = pair_new(16);
+
+	timed_connect(p, (struct rr_conn_config[]){cfg, cfg});
+	return p;
+}
+
+static struct timed *calling(bool remote_invalidate)
+{
+	struct timed *p = conns_new_with(remote_invalidate, 0, 0);
 
 	p->call.xid = 9;
 	p->reply[0] = (struct rr_piece){.base = reply_head, .len = 48};
@@ -349,17 +189,17 @@ static struct pair *calling(bool remote_invalidate)
 /* 36 octets of header each way. */
 static void inline_call(void **state)
 {
-	struct pair *p = calling(true);
+	struct timed *p = calling(true);
 	const struct rr_piece in = {.base = call_head, .len = 64};
 
-	assert_int_equal((36 + 64) + DELAY + (36 + 48) + DELAY, call_time(p, &in, 1));
-	conns_free(p);
+	assert_int_equal((36 + 64) + DELAY + (36 + 48) + DELAY, timed_call(p, &in, 1));
+	timed_end(p);
 }
 
 /* One Read segment: 4 + 20 octets more; then one Read round trip. */
 static void call_with_a_read_chunk(void **state)
 {
-	struct pair *p = calling(true);
+	struct timed *p = calling(true);
 	const struct rr_piece in[] = {
 	        {.base = call_head, .len = 64},
 	        {.base = p->mem[0], .len = 1 << 20, .item = true},
@@ -368,14 +208,14 @@ static void call_with_a_read_chunk(void **state)
 
 	t += DELAY + LATENCY + (1 << 20) + DELAY;
 	t += (36 + 48) + DELAY;
-	assert_int_equal(t, call_time(p, in, 2));
-	conns_free(p);
+	assert_int_equal(t, timed_call(p, in, 2));
+	timed_end(p);
 }
 
 /* A Write chunk of one segment: 4 + 4 + 16 octets, there and back. */
 static void call_with_a_write_chunk(void **state)
 {
-	struct pair *p = calling(true);
+	struct timed *p = calling(true);
 	const struct rr_piece in = {.base = call_head, .len = 64};
 	struct rr_dest d = {.base = p->mem[0], .len = 1 << 20};
 	rr_time t = (36 + 24 + 64) + DELAY;
@@ -385,16 +225,16 @@ static void call_with_a_write_chunk(void **state)
 	p->call.dests = &d;
 	p->call.n_dests = 1;
 	t += (1 << 20) + (36 + 24 + 48) + DELAY;
-	assert_int_equal(t, call_time(p, &in, 1));
+	assert_int_equal(t, timed_call(p, &in, 1));
 	assert_int_equal(1 << 20, d.ret_len);
-	conns_free(p);
+	timed_end(p);
 }
 
 /* Fifty parts on eight credits: grants come as they are owed, not by the timer
  * of 10 ms.  Three round trips more than needed are allowed for. */
 static void continuation_does_not_wait_for_the_timer(void **state)
 {
-	struct pair *p = calling(true);
+	struct timed *p = calling(true);
 	const struct rr_piece in[] = {
 	        {.base = call_head, .len = 64},
 	        {.base = p->mem[0], .len = 200000, .item = true},
@@ -402,16 +242,16 @@ static void continuation_does_not_wait_for_the_timer(void **state)
 	rr_time t;
 
 	p->call.flags = RR_CALL_NO_REDUCE;
-	t = call_time(p, in, 2);
+	t = timed_call(p, in, 2);
 	assert_true(t >= 200000 + 50 * 36 + 2 * DELAY);
 	assert_true(t <= 200000 + 50 * 36 + (2 + 2 * 16) * DELAY);
-	conns_free(p);
+	timed_end(p);
 }
 
 /* Time of a Call with a Write chunk of @len octets; without a chunk if @len is 0. */
 static rr_time read_time(bool remote_invalidate, unsigned features, uint32_t len)
 {
-	struct pair *p = conns_new_with(remote_invalidate, features, 0);
+	struct timed *p = conns_new_with(remote_invalidate, features, 0);
 	const struct rr_piece in = {.base = call_head, .len = 64};
 	struct rr_dest d = {.base = p->mem[0], .len = len};
 	rr_time t;
@@ -421,8 +261,8 @@ static rr_time read_time(bool remote_invalidate, unsigned features, uint32_t len
 	p->reply[1] = (struct rr_piece){.base = p->mem[1], .len = len, .item = true};
 	p->call.dests = &d;
 	p->call.n_dests = len ? 1 : 0;
-	t = call_time(p, &in, 1);
-	conns_free(p);
+	t = timed_call(p, &in, 1);
+	timed_end(p);
 	return t;
 }
 
@@ -460,7 +300,7 @@ static void without_remote_invalidation_the_feature_costs_nothing(void **state)
 /* Time of a Call with an argument of 8 KiB. */
 static rr_time write_time(bool remote_invalidate, uint32_t inline_bytes, unsigned flags)
 {
-	struct pair *p = conns_new_with(remote_invalidate, REMINV, inline_bytes);
+	struct timed *p = conns_new_with(remote_invalidate, REMINV, inline_bytes);
 	const struct rr_piece in[] = {
 	        {.base = call_head, .len = 64},
 	        {.base = p->mem[0], .len = 8192, .item = true},
@@ -469,8 +309,8 @@ static rr_time write_time(bool remote_invalidate, uint32_t inline_bytes, unsigne
 
 	p->call = (struct rr_call){.xid = 9, .flags = flags};
 	p->reply[0] = (struct rr_piece){.base = reply_head, .len = 48};
-	t = call_time(p, in, 2);
-	conns_free(p);
+	t = timed_call(p, in, 2);
+	timed_end(p);
 	return t;
 }
 
