@@ -386,8 +386,8 @@ struct rpcrdma_conn_info {
 
 /*
  * Memory that peers can make this process hold, over all its engines: the Receive
- * buffers of accepted connections, arguments that are read by RDMA or reassembled, and
- * results.  Each request reserves all the memory that it can need before any of its
+ * buffers of accepted connections, arguments that are read by RDMA or reassembled,
+ * results, and replies that are exposed for peers to read.  Each request reserves all the memory that it can need before any of its
  * data are read by RDMA.  Requests that do not fit wait in a queue.  While requests
  * wait, the library closes a connection that holds memory if its peer neither sends nor
  * accepts the data that would free this memory.
@@ -400,6 +400,8 @@ struct rpcrdma_budget {
 	uint64_t waits;             /* how many times a connection began to wait */
 	uint64_t refused; /* connections and Calls refused for lack of memory */
 	uint64_t ended;   /* connections closed to free memory that others waited for */
+	uint64_t exposed_bytes; /* part of used_bytes: replies that peers may read
+				   [ext §3.8] */
 };
 /* Sets the limit.  The default is an eighth of the machine's memory, at most 1 GiB.
  * The Receive buffers of all connections together may use up to 3/8 of the limit; one

@@ -345,6 +345,7 @@ void rr_conn_info(const struct rr_conn *c, struct rr_conn_info *ret)
 	        .requests = c->n_requests,
 	        .held_bytes = c->quota.charged,
 	        .features = rr_features_agreed(c),
+	        .exposed_since = rr_exposure_since(c),
 	        .error = c->error,
 	};
 	c->version->fill_info(c, ret);

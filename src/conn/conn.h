@@ -584,7 +584,9 @@ struct rr_conn_info {
 	uint64_t held_bytes;
 	unsigned features; /* bit mask of the features that both peers have advertised,
 	                    * 1u << enum rr_feature */
-	int error;         /* first error; 0 = none yet */
+	rr_time exposed_since; /* when the oldest of our replies that the peer may still
+	                        * read was exposed; RR_TIME_NEVER = none */
+	int error;             /* first error; 0 = none yet */
 };
 
 /* Counts of messages and octets by kind, since creation. */

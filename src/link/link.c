@@ -351,6 +351,16 @@ static struct rr_room room_of(struct rr_link *l)
 	return room;
 }
 
+static struct rr_exposure_budget exposures_of(struct rr_link *l)
+{
+	struct rr_exposure_budget b = l->ops->exposures
+	                                      ? *l->ops->exposures
+	                                      : (struct rr_exposure_budget){NULL};
+
+	b.ctx = l;
+	return b;
+}
+
 /* Version 1's private data state whether the peer may invalidate our regions, before
  * the device is known.  So they permit it only if all devices of the provider support
  * it. */
@@ -387,6 +397,7 @@ static struct rr_conn_config conn_config(struct rr_link *l,
 	        .keepalive_ns = o->keepalive_ns,
 	        .ext = l->exts ? &l->exts->table : NULL,
 	        .features = c->features.config,
+	        .exposure_budget = exposures_of(l),
 	        .auth = l->hostauth ? (struct rr_auth){rr_hostauth_step, l->hostauth,
 	                                               rr_hostauth_property}
 	                            : (struct rr_auth){NULL},

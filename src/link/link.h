@@ -49,6 +49,9 @@ struct rr_link_owner_ops {
 	/* Reserves memory for Calls that arrive in parts; its ctx is the link.  NULL =
 	 * the connection counts this memory itself. */
 	const struct rr_room *room;
+	/* Reserves memory for exposed replies; its ctx is the link.  NULL = no limit
+	 * other than the connection's. */
+	const struct rr_exposure_budget *exposures;
 };
 
 struct rr_link {

@@ -23,7 +23,7 @@ void rr_budget_init(struct rr_budget *b, uint64_t limit)
 
 void rr_budget_fini(struct rr_budget *b)
 {
-	RR_ASSERT(!b->used && !b->waiting);
+	RR_ASSERT(!b->used && !b->exposed && !b->waiting);
 	pthread_mutex_destroy(&b->lock);
 }
 
@@ -80,11 +80,16 @@ static uint64_t limit_rest(const struct rr_budget *b)
 	return limit - limit / 8;
 }
 
+static bool holds_nothing(const struct rr_holder *h)
+{
+	return !h->used && !h->exposed;
+}
+
 /* Reserves @bytes.  Returns false if that is not possible without waiting. */
 static bool take_now(struct rr_holder *h, uint64_t bytes)
 {
 	struct rr_budget *b = h->budget;
-	bool none = !h->used, taken;
+	bool none = holds_nothing(h), taken;
 
 	if (none && bytes <= RR_BUDGET_SMALL)
 		taken = add_within(&b->used, bytes, b->limit);
@@ -158,7 +163,7 @@ static bool join_queue(struct rr_holder *h, uint64_t bytes)
 	bool waking = h->waking;
 
 	h->wanted = bytes;
-	rr_list_push(h->used ? &b->rest : &b->first, &h->link);
+	rr_list_push(holds_nothing(h) ? &b->first : &b->rest, &h->link);
 	b->wanted += bytes;
 	b->waiting++; /* incremented first, because threads that release memory check it */
 	h->waking = true; /* no wake-up: the result is returned instead */
@@ -287,7 +292,7 @@ static void give_to_waiting(struct rr_holder *h)
 	struct rr_budget *b = h->budget;
 
 	pthread_mutex_lock(&b->lock);
-	if (h->queued && !h->granted && !h->used) {
+	if (h->queued && !h->granted && holds_nothing(h)) {
 		rr_list_del(&h->link);
 		rr_list_push(&b->first, &h->link);
 	}
@@ -316,6 +321,30 @@ bool rr_holder_extend(struct rr_holder *h, uint64_t bytes)
 	return false;
 }
 
+bool rr_holder_expose(struct rr_holder *h, uint64_t bytes, uint64_t most)
+{
+	struct rr_budget *b = h->budget;
+
+	if (!add_within(&b->exposed, bytes, most))
+		return false;
+	if (!add_within(&b->used, bytes, b->limit)) {
+		b->exposed -= bytes;
+		return false;
+	}
+	h->exposed += bytes;
+	return true;
+}
+
+void rr_holder_unexpose(struct rr_holder *h, uint64_t bytes)
+{
+	RR_ASSERT(h->exposed >= bytes);
+	h->exposed -= bytes;
+	h->budget->exposed -= bytes;
+	h->budget->used -= bytes;
+	if (h->budget->waiting)
+		give_to_waiting(h);
+}
+
 void rr_holder_charge(struct rr_holder *h, uint64_t bytes)
 {
 	h->used += bytes;
@@ -336,7 +365,7 @@ void rr_holder_fini(struct rr_holder *h)
 {
 	struct rr_budget *b = h->budget;
 
-	RR_ASSERT(!h->used && rr_list_empty(&h->claims) && !h->queued);
+	RR_ASSERT(holds_nothing(h) && rr_list_empty(&h->claims) && !h->queued);
 	b->fixed -= h->fixed;
 	b->used -= h->fixed;
 	h->fixed = 0;
@@ -416,6 +445,7 @@ void rpcrdma_budget_get(struct rpcrdma_budget *ret, size_t size)
 	        .waits = b->waits,
 	        .refused = b->refused,
 	        .ended = b->ended,
+	        .exposed_bytes = b->exposed,
 	};
 
 	rr_sized_give(ret, size, &now, sizeof(now));

@@ -11,8 +11,9 @@
  *
  * The claims of one holder are served in order of arrival, within the holder's own
  * limit; only its first claim waits for the budget.  Holders wait in two queues, each
- * in order of arrival: "first" for holders whose requests use no memory, "rest" for the
- * others.  A holder whose last request has ended moves to "first".  So a connection
+ * in order of arrival: "first" for holders without requests or exposed replies that use
+ * memory, "rest" for the others.  A holder whose last request has ended moves to
+ * "first".  So a connection
  * with many requests delays its own requests, not those of a new connection, and every
  * holder is served in the end.  How much of the budget may be in use after a claim is
  * served depends on the queue:
@@ -47,6 +48,8 @@ struct rr_budget {
 	_Atomic uint64_t limit;
 	_Atomic uint64_t used;    /* octets reserved, in total */
 	_Atomic uint64_t fixed;   /* fixed amounts of all holders; included in @used */
+	_Atomic uint64_t exposed; /* octets of replies that peers may read; included in
+	                           * @used */
 	_Atomic unsigned waiting; /* number of holders in the queues */
 	_Atomic uint64_t waits, refused, ended;
 	pthread_mutex_t lock;       /* guards the following members */
@@ -76,6 +79,8 @@ struct rr_holder {
 	uint64_t limit;        /* upper bound of @used, octets */
 	_Atomic uint64_t used; /* octets reserved for requests */
 	uint64_t fixed;        /* octets reserved for the holder itself */
+	uint64_t exposed;      /* octets reserved for exposed replies; used in the
+	                        * holder's thread */
 	struct rr_list claims; /* waiting claims; used in the holder's thread */
 	void (*wake)(struct rr_holder *); /* called in any thread, with the lock held */
 	/* Guarded by the budget's lock: */
@@ -92,7 +97,7 @@ struct rr_holder {
 void rr_holder_init(struct rr_holder *, struct rr_budget *, uint64_t limit,
                     void (*wake)(struct rr_holder *));
 /* Releases the fixed amount.  The holder must have no claims, and no memory reserved
- * for requests.  The caller must withdraw the post made by the holder's wake
+ * for requests or exposed replies.  The caller must withdraw the post made by the holder's wake
  * function. */
 void rr_holder_fini(struct rr_holder *);
 /* Adds @bytes to the fixed amount.  Returns false if that would exceed the budget. */
@@ -113,6 +118,12 @@ void rr_holder_woken(struct rr_holder *);
 /* Reserves @bytes more for a request whose claim was served.  Never waits, but returns
  * false if that would exceed a limit.  May be called in any thread. */
 bool rr_holder_extend(struct rr_holder *, uint64_t bytes) RR_MUST_CHECK;
+/* Reserves @bytes for a reply that the peer may read.  Never waits, but returns false
+ * if that would exceed the budget, or if all holders would expose more than @most
+ * octets.  The holder's own limit does not apply.  In the holder's thread. */
+bool rr_holder_expose(struct rr_holder *, uint64_t bytes, uint64_t most) RR_MUST_CHECK;
+/* Releases memory that rr_holder_expose reserved. */
+void rr_holder_unexpose(struct rr_holder *, uint64_t bytes);
 /* Reserves @bytes regardless of the limits, for memory that is in use already. */
 void rr_holder_charge(struct rr_holder *, uint64_t bytes);
 

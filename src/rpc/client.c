@@ -364,6 +364,7 @@ static const struct rr_link_owner_ops client_ops = {
         .used = rr_dispatch_used,
         .disconnected = rr_dispatch_lost,
         .room = &rr_reserve_room,
+        .exposures = &rr_reserve_exposures,
         .call_done = rr_calls_done,
         .lost = link_lost,
         .closed = link_closed,

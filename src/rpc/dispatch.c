@@ -43,6 +43,14 @@ static void wake_holder(struct rr_holder *h)
 	rr_engine_post(s->engine, &s->wake);
 }
 
+static void settle_unexposed(struct rr_late *w)
+{
+	struct rr_dispatch *s = rr_container_of(w, struct rr_dispatch, unexposed);
+
+	if (s->settled)
+		s->settled(s);
+}
+
 void rr_dispatch_init(struct rr_dispatch *s, struct rpcrdma_engine *e,
                       const struct rr_link_config *c, struct rpcrdma_service *service)
 {
@@ -55,6 +63,9 @@ void rr_dispatch_init(struct rr_dispatch *s, struct rpcrdma_engine *e,
 	rr_list_init(&s->all);
 	s->wake.fn = continue_holder;
 	rr_list_init(&s->wake.link);
+	s->rprc_total_bytes = c->features.rprc_total_bytes;
+	s->unexposed.fn = settle_unexposed;
+	rr_list_init(&s->unexposed.link);
 	rr_holder_init(&s->holder, rr_budget_process(), c->o.max_held_bytes,
 	               wake_holder);
 	rr_hostage_add(s);
@@ -65,6 +76,7 @@ void rr_dispatch_fini(struct rr_dispatch *s)
 	rr_list_del(&s->holders);
 	rr_holder_fini(&s->holder);
 	rr_engine_unpost(s->engine, &s->wake);
+	rr_list_del(&s->unexposed.link);
 }
 
 /* -- admission ------------------------------------------------------------- */

@@ -33,8 +33,11 @@ struct rr_dispatch {
 	struct rr_post wake;      /* serves @holder's claims in the engine's thread */
 	struct rr_claim sequence; /* reserves memory for a Call that arrives in parts */
 	struct rr_list holders;   /* node in the engine's list, see hostage.h */
-	/* octets of memory in use until the peer sends or receives data */
+	/* octets of memory in use until the peer sends, receives or reads data */
 	uint64_t peer_bytes;
+	uint64_t rprc_total_bytes; /* see rr_feature_options */
+	uint64_t unexposed_bytes;  /* octets of replies whose exposure has ended */
+	struct rr_late unexposed;  /* calls @settled after an exposure has ended */
 	struct rr_hostage {
 		uint64_t moved; /* octets transferred until @since */
 		/* when the peer last transferred enough octets */
@@ -43,7 +46,7 @@ struct rr_dispatch {
 		/* when the peer last transferred any octets */
 		rr_time still;
 	} hostage; /* see hostage.c */
-	/* called when a request has ended; or NULL */
+	/* called when a request or an exposure has ended; or NULL */
 	void (*settled)(struct rr_dispatch *);
 	/* called when @active has changed; or NULL */
 	void (*touched)(struct rr_dispatch *);

@@ -14,7 +14,8 @@ enum {
 
 /* -- one connection -------------------------------------------------------- */
 
-/* Returns the number of octets that the peer has sent or received for its requests. */
+/* Returns the number of octets that the peer has sent, received or read for its
+ * requests. */
 static uint64_t moved_octets(const struct rr_link *l)
 {
 	struct rr_prov_counters p = {0};
@@ -23,7 +24,8 @@ static uint64_t moved_octets(const struct rr_link *l)
 	rr_conn_counters(l->conn, &c);
 	if (l->pump.ep)
 		l->prov->counters(l->pump.ep, &p);
-	return p.bytes_sent + c.bytes_pulled + c.bytes_collected;
+	return p.bytes_sent + c.bytes_pulled + c.bytes_collected +
+	       l->dispatch->unexposed_bytes;
 }
 
 static void forgive_link(struct rr_link *l, uint64_t now_moved)
@@ -93,8 +95,33 @@ static void forgive_all(struct hostage_watch *w)
 	}
 }
 
-/* Finds the connections whose peers transfer too little, and returns the one that uses
- * the most memory. */
+/* Returns when the connection's oldest exposed reply was exposed. */
+static rr_time oldest_exposure(const struct rr_link *l)
+{
+	struct rr_conn_info info;
+
+	rr_conn_info(l->conn, &info);
+	return info.exposed_since;
+}
+
+static bool exposes_too_long(const struct rr_link *l)
+{
+	rr_time since = oldest_exposure(l);
+
+	return since != RR_TIME_NEVER && l->engine->now - since >= RR_HOSTAGE_NS;
+}
+
+/* Returns true if @l must be ended before @other: its exposure is older or, if neither
+ * has any, it uses more memory. */
+static bool ends_before(const struct rr_link *l, const struct rr_link *other)
+{
+	rr_time a = oldest_exposure(l), b = oldest_exposure(other);
+
+	return a != b ? a < b : l->dispatch->peer_bytes > other->dispatch->peer_bytes;
+}
+
+/* Finds the connections whose peers transfer too little or leave a reply unread, and
+ * returns the one to end first. */
 static struct rr_link *find_worst(struct hostage_watch *w)
 {
 	struct rr_link *ret = NULL;
@@ -103,8 +130,8 @@ static struct rr_link *find_worst(struct hostage_watch *w)
 	rr_list_for_each (n, &w->holders) {
 		struct rr_link *l = link_of_holder(n);
 
-		if (l && holds_on(l) &&
-		    (!ret || l->dispatch->peer_bytes > ret->dispatch->peer_bytes))
+		if (l && (holds_on(l) || exposes_too_long(l)) &&
+		    (!ret || ends_before(l, ret)))
 			ret = l;
 	}
 	return ret;

@@ -4,16 +4,18 @@
  *
  * A holder is a connection that uses memory from the budget (budget.h).  While holders
  * wait for memory, each engine checks its connections four times a second.  It checks
- * each connection that waits for its peer to send the data being pulled or to receive a
- * reply.  The peer must do both of the following:
+ * each connection that waits for its peer to send the data being pulled, or to receive
+ * or read a reply.  The peer must do all of the following:
  *
  *   - within RR_HOSTAGE_NS, transfer RR_HOSTAGE_RATE octets a second, or as many octets
  *     as its requests use, whichever is less;
- *   - within RR_HOSTAGE_STILL_NS, transfer at least one octet.
+ *   - within RR_HOSTAGE_STILL_NS, transfer at least one octet;
+ *   - within RR_HOSTAGE_NS, confirm that it has read a reply that is exposed for it.
  *
  * If a peer fails to do so, its connection is ended, and the client must send its calls
- * again.  The connections that use the most memory are ended first, until enough memory
- * is free.  Memory in use by handlers does not count.
+ * again.  The connection with the oldest exposed reply is ended first, then the others
+ * in the order of the memory that they use, until enough memory is free.  Memory in use
+ * by handlers does not count.
  */
 #ifndef RR_RPC_HOSTAGE_H
 #define RR_RPC_HOSTAGE_H

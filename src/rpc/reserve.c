@@ -105,6 +105,32 @@ static void give_room(void *ctx, uint64_t bytes)
 
 const struct rr_room rr_reserve_room = {ask_room, leave_room, give_room, NULL};
 
+/* -- exposed replies ------------------------------------------------------- */
+
+static bool take_exposed(void *ctx, uint64_t bytes)
+{
+	struct rr_dispatch *s = ((struct rr_link *)ctx)->dispatch;
+
+	if (!rr_holder_expose(&s->holder, bytes, s->rprc_total_bytes))
+		return false;
+	s->peer_bytes += bytes;
+	return true;
+}
+
+static void give_exposed(void *ctx, uint64_t bytes)
+{
+	struct rr_dispatch *s = ((struct rr_link *)ctx)->dispatch;
+
+	s->peer_bytes -= bytes;
+	s->unexposed_bytes += bytes;
+	rr_holder_unexpose(&s->holder, bytes);
+	/* The connection is the caller, so it must not be closed here. */
+	rr_engine_later(s->engine, &s->unexposed);
+}
+
+const struct rr_exposure_budget rr_reserve_exposures = {take_exposed, give_exposed,
+                                                        NULL};
+
 /* -- waiting --------------------------------------------------------------- */
 
 /* Records that @bytes were reserved, and calls @ready. */

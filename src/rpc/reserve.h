@@ -18,6 +18,9 @@
  * the memory needed.  If the chunks need more memory, the request reserves it at once
  * or is refused, because a request that has memory must not wait.
  *
+ * A reply that the peer may read by RDMA reserves its octets before it is exposed, and
+ * releases them when the exposure ends.
+ *
  * The Receive buffers of waiting Calls (10 KiB each) are not counted.  A connection has
  * at most max_requests of these buffers.
  */
@@ -54,6 +57,10 @@ uint64_t rr_reserve_price_heard(const struct rr_link_config *);
 /* The functions with which a link reserves memory for Calls in parts.  If the link's
  * dispatch is NULL, these functions grant any amount. */
 extern const struct rr_room rr_reserve_room;
+/* The functions with which a link reserves memory for exposed replies.  The memory
+ * counts towards the process's budget and towards rr_feature_options.rprc_total_bytes,
+ * but not towards the connection's limit for requests.               [ext §3.8] */
+extern const struct rr_exposure_budget rr_reserve_exposures;
 /* Records that all parts of a Call have arrived, so that its @bytes now belong to a
  * request. */
 void rr_reserve_sequence_over(struct rr_dispatch *, uint64_t bytes);

@@ -43,7 +43,8 @@ bool rr_session_is_busy(const struct rr_session *s)
 	struct rr_conn_info info;
 
 	rr_conn_info(s->link->conn, &info);
-	return s->dispatch.requests || info.calls;
+	return s->dispatch.requests || info.calls ||
+	       info.exposed_since != RR_TIME_NEVER;
 }
 
 /* Closes the session if the listener is closing and the session is no longer busy. */
@@ -142,6 +143,7 @@ static const struct rr_link_owner_ops session_ops = {
         .used = rr_dispatch_used,
         .disconnected = rr_dispatch_lost,
         .room = &rr_reserve_room,
+        .exposures = &rr_reserve_exposures,
         .call_done = session_call_done,
         .lost = session_lost,
         .closed = session_closed,

@@ -29,8 +29,8 @@ struct rr_session {
  * error from rr_link_accept. */
 int rr_session_accept(struct rpcrdma_listener *, const struct rr_prov_ops *,
                       struct rr_prov_listener *) RR_MUST_CHECK;
-/* Returns true if requests are being executed, or calls in the reverse direction are
- * outstanding. */
+/* Returns true if requests are being executed, calls in the reverse direction are
+ * outstanding, or the client may still read a reply. */
 bool rr_session_is_busy(const struct rr_session *);
 /* Unlinks the session's objects for calls in the reverse direction (reverse.c), because
  * the session is lost. */

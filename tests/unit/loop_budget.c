@@ -331,6 +331,44 @@ static void no_count(struct rr_holder *h)
 	rr_container_of(h, struct peer, holder)->woken++;
 }
 
+/* Exposed replies have a limit of their own and count in the budget, but not towards the
+ * holder's limit.  Their end serves those that wait, and a holder that has none left
+ * goes before those that hold something. */
+static void exposed_replies(void **state)
+{
+	struct rr_budget *b = *state;
+	struct peer a, c, d;
+	struct wish w[3];
+
+	peer_init(&a, b, MIB);
+	peer_init(&c, b, 64 * MIB);
+	peer_init(&d, b, 64 * MIB);
+	assert_true(rr_holder_expose(&a.holder, 6 * MIB, 7 * MIB));
+	assert_false(rr_holder_expose(&c.holder, MIB + 1, 7 * MIB));
+	assert_true(rr_holder_expose(&c.holder, MIB, 7 * MIB));
+	assert_int_equal(b->used, 7 * MIB);
+	assert_int_equal(b->exposed, 7 * MIB);
+	assert_int_equal(ask(&w[0], &d, 8 * MIB), 1);
+	assert_false(rr_holder_expose(&c.holder, MIB + 1, UINT64_MAX));
+	assert_int_equal(b->exposed,
+	                 7 * MIB); /* an attempt that fails leaves nothing */
+	assert_int_equal(ask(&w[1], &a, MIB), 0);
+	assert_int_equal(ask(&w[2], &c, MIB), 0);
+	rr_holder_unexpose(&c.holder, MIB);
+	assert_int_equal(c.wakes, 1);
+	assert_int_equal(a.wakes, 0); /* 15 of 14 would be used */
+	rr_holder_woken(&c.holder);
+	rr_holder_unexpose(&a.holder, 6 * MIB);
+	assert_int_equal(a.wakes, 1);
+	rr_holder_woken(&a.holder);
+	assert_int_equal(w[2].granted, 1);
+	assert_int_equal(w[1].granted, 2);
+	rr_holder_give(&a.holder, MIB);
+	rr_holder_give(&c.holder, MIB);
+	rr_holder_give(&d.holder, 8 * MIB);
+	assert_int_equal(b->exposed, 0);
+}
+
 static void threads(void **state)
 {
 	struct rr_budget *b = *state;
@@ -355,7 +393,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        T(order),     T(rest_becomes_first), T(small_ones),
 	        T(own_limit), T(too_large),          T(leave),
-	        T(watches),   T(fixed_prices),       T(threads),
+	        T(watches),   T(fixed_prices),       T(exposed_replies),
+	        T(threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -214,6 +214,7 @@ bool rr_exposure_begin(struct rr_conn *c, struct rr_request_state *q)
 	rr_list_push(&c->rprc.exposures, &e->link);
 	e->xid = q->req.xid;
 	e->bytes = bytes;
+	e->since = c->now;
 	e->deadline = RR_TIME_NEVER;
 	if (!fill_exposure(c, e, &q->stream)) {
 		free_exposure(c, e);
@@ -386,6 +387,13 @@ rr_time rr_exposure_deadline(const struct rr_conn *c)
 
 	return n ? rr_container_of(n, struct rr_exposure, due)->deadline
 	         : RR_TIME_NEVER;
+}
+
+rr_time rr_exposure_since(const struct rr_conn *c)
+{
+	struct rr_list *n = rr_list_first(&c->rprc.exposures);
+
+	return n ? rr_container_of(n, struct rr_exposure, link)->since : RR_TIME_NEVER;
 }
 
 void rr_exposure_lost(struct rr_conn *c)

@@ -39,6 +39,7 @@ struct rr_exposure {
 	                                   * request has ended */
 	struct rr_mbuf copy;  /* the reply; empty if the user's memory is exposed */
 	uint64_t bytes;       /* octets exposed */
+	rr_time since;        /* when the memory was reserved */
 	rr_time deadline;     /* when the exposure ends; RR_TIME_NEVER = when the peer
 	                      * notifies */
 	unsigned regions_out; /* outstanding registrations and invalidations */
@@ -131,6 +132,8 @@ bool rr_exposure_take_remote(struct rr_conn *, uint32_t xid, uint32_t handle);
 /* Ends the exposures whose lifetime has passed. */
 void rr_exposure_tick(struct rr_conn *);
 rr_time rr_exposure_deadline(const struct rr_conn *);
+/* Returns when the oldest exposure began, or RR_TIME_NEVER. */
+rr_time rr_exposure_since(const struct rr_conn *);
 /* Frees every exposure, after the connection is lost. */
 void rr_exposure_lost(struct rr_conn *);
 

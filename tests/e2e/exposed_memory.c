@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory for exposed replies, of all connections: how much there is, that it is
+ * released, and who loses it when others wait for memory.  A lazy client is one whose
+ * engine stops when the server has exposed its reply: it neither reads nor confirms.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <rpcrdma/rpcrdma.h>
+
+#include "test_octets.h"
+
+enum { PROGRAM = 0x20049003, MIB = 1 << 20, LIMIT = 16 * MIB, LAZY = 3 };
+enum { P_LONG, P_PLACED };
+#define MS UINT64_C(1000000)
+
+struct lazy {
+	struct rpcrdma_engine *engine;
+	struct rpcrdma_conn *conn;
+	unsigned done, lost;
+};
+
+static struct {
+	struct rpcrdma_engine *engine;
+	struct rpcrdma_service *service;
+	struct rpcrdma_listener *listener;
+	struct rpcrdma_conn *conn; /* an honest client in the server's engine */
+	struct lazy lazy[LAZY];
+	char port[16];
+	unsigned exposed; /* replies that the server has exposed */
+} w;
+
+struct done {
+	unsigned n;
+	int status;
+	size_t len;
+};
+
+/* -- the server ------------------------------------------------------------ */
+
+/* Answers with as many octets as the argument says. */
+static void answer(struct rpcrdma_request *q, bool item)
+{
+	const struct rpcrdma_piece *p;
+	uint8_t *m;
+	uint32_t len;
+
+	assert_int_equal(rpcrdma_request_args(q, &p), 1);
+	len = be32(p[0].base);
+	m = rpcrdma_request_alloc(q, 4 + (size_t)len);
+	assert_non_null(m);
+	put32(m, len);
+	memset(m + 4, 7, len);
+	assert_int_equal(
+	        rpcrdma_request_reply(
+	                q, (struct rpcrdma_piece[]){{m, 4, false}, {m + 4, len, item}},
+	                2, NULL, NULL),
+	        0);
+}
+
+static void answer_long(struct rpcrdma_request *q, void *arg)
+{
+	answer(q, false);
+}
+
+static void answer_placed(struct rpcrdma_request *q, void *arg)
+{
+	answer(q, true);
+}
+
+static const struct rpcrdma_procedure procs[] = {
+        [P_LONG] = {.name = "LONG", .handler = answer_long},
+        [P_PLACED] = {.name = "PLACED", .handler = answer_placed, .max_write_items = 1},
+};
+static const struct rpcrdma_program program = {PROGRAM, 1, procs, 2};
+
+static void connect_to(struct rpcrdma_engine *e, rpcrdma_conn_event_fn *event,
+                       void *arg, struct rpcrdma_conn **ret)
+{
+	struct rpcrdma_conn_options o = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
+
+	o.features = "rprc";
+	o.max_message_bytes = 8 * MIB;
+	o.no_reconnect = true;
+	assert_int_equal(rpcrdma_connect(e, "127.0.0.1", w.port, &o, event, arg, ret),
+	                 0);
+}
+
+static void start(const char *server_features)
+{
+	struct rpcrdma_conn_options o = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
+	struct sockaddr_storage sa;
+
+	o.features = server_features;
+	o.max_message_bytes = 8 * MIB;
+	o.provider = "iwarp";
+	assert_int_equal(
+	        rpcrdma_listen(w.engine, "127.0.0.1:0", &o, w.service, 0, &w.listener),
+	        0);
+	assert_int_equal(rpcrdma_listener_addr(w.listener, &sa), 0);
+	snprintf(w.port, sizeof(w.port), "%u",
+	         ntohs(((struct sockaddr_in *)&sa)->sin_port));
+	connect_to(w.engine, NULL, NULL, &w.conn);
+}
+
+static struct rpcrdma_stats server_stats(void)
+{
+	struct rpcrdma_stats s;
+
+	rpcrdma_engine_get_stats(w.engine, &s, sizeof(s));
+	return s;
+}
+
+static uint64_t exposed_bytes(void)
+{
+	struct rpcrdma_budget b;
+
+	rpcrdma_budget_get(&b, sizeof(b));
+	assert_true(b.exposed_bytes <= b.used_bytes);
+	return b.exposed_bytes;
+}
+
+static void spin_server(unsigned ms)
+{
+	for (uint64_t end = now_ns() + ms * MS; now_ns() < end;)
+		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
+}
+
+/* -- clients --------------------------------------------------------------- */
+
+static void on_done(struct rpcrdma_call *c, const struct rpcrdma_reply *r, void *arg)
+{
+	struct done *d = arg;
+
+	d->n++;
+	d->status = r->status;
+	d->len = r->len;
+}
+
+static void call(struct rpcrdma_conn *c, uint32_t len, struct rpcrdma_dest *dest,
+                 rpcrdma_done_fn *done, void *arg)
+{
+	static uint8_t args[16][4];
+	static unsigned next;
+	struct rpcrdma_call_options o = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
+	struct rpcrdma_piece p = {args[next % 16], 4, false};
+
+	put32(args[next++ % 16], len);
+	o.program = PROGRAM;
+	o.version = 1;
+	o.procedure = dest ? P_PLACED : P_LONG;
+	o.args = &p;
+	o.n_args = 1;
+	o.dests = dest;
+	o.n_dests = dest != NULL;
+	o.done = done;
+	o.arg = arg;
+	assert_int_equal(rpcrdma_call(c, &o, NULL), 0);
+}
+
+/* Calls of the honest client; runs the server's engine until the call has ended. */
+static void fetch(uint32_t len, struct rpcrdma_dest *dest, uint64_t most_ms)
+{
+	uint64_t end = now_ns() + most_ms * MS;
+	struct done d = {0};
+
+	call(w.conn, len, dest, on_done, &d);
+	while (!d.n && now_ns() < end)
+		assert_int_equal(rpcrdma_engine_process(w.engine, 20), 0);
+	assert_int_equal(d.n, 1);
+	assert_int_equal(d.status, 0);
+	assert_int_equal(dest ? dest->ret_len : d.len - 4, len);
+}
+
+static void lazy_done(struct rpcrdma_call *c, const struct rpcrdma_reply *r, void *arg)
+{
+	((struct lazy *)arg)->done++;
+}
+
+static void lazy_event(struct rpcrdma_conn *c, int error, bool final, void *arg)
+{
+	((struct lazy *)arg)->lost += error != 0;
+}
+
+/* Has a lazy client call until the server has exposed one more reply for it. */
+static void lazy_call(struct lazy *z, uint32_t len)
+{
+	uint64_t end = now_ns() + 10000 * MS;
+
+	if (!z->engine) {
+		assert_int_equal(rpcrdma_engine_new(NULL, &z->engine), 0);
+		connect_to(z->engine, lazy_event, z, &z->conn);
+	}
+	call(z->conn, len, NULL, lazy_done, z);
+	w.exposed++;
+	for (;;) {
+		assert_int_equal(rpcrdma_engine_process(w.engine, 0), 0);
+		if (server_stats().rprc_exposed >= w.exposed)
+			return;
+		assert_true(now_ns() < end);
+		assert_int_equal(rpcrdma_engine_process(z->engine, 0), 0);
+	}
+}
+
+/* Runs a lazy client, which may find its connection lost. */
+static void wake_lazy(struct lazy *z)
+{
+	for (uint64_t end = now_ns() + 300 * MS; now_ns() < end;) {
+		assert_int_equal(rpcrdma_engine_process(z->engine, 5), 0);
+		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
+	}
+}
+
+/* -- life ------------------------------------------------------------------ */
+
+static int set_up(void **state)
+{
+	memset(&w, 0, sizeof(w));
+	assert_int_equal(rpcrdma_budget_set(LIMIT), 0);
+	assert_int_equal(rpcrdma_engine_new(NULL, &w.engine), 0);
+	assert_int_equal(rpcrdma_service_new(&w.service), 0);
+	assert_int_equal(rpcrdma_service_add(w.service, &program, NULL), 0);
+	return 0;
+}
+
+/* Everything ends, and nothing is held any more. */
+static int tear_down(void **state)
+{
+	struct rpcrdma_budget b;
+
+	rpcrdma_engine_free(w.engine);
+	for (unsigned i = 0; i < LAZY; i++)
+		rpcrdma_engine_free(w.lazy[i].engine);
+	rpcrdma_service_free(w.service);
+	rpcrdma_budget_get(&b, sizeof(b));
+	assert_int_equal(b.exposed_bytes, 0);
+	assert_int_equal(b.used_bytes, 0);
+	assert_int_equal(b.waiting, 0);
+	return 0;
+}
+
+/* -- tests ----------------------------------------------------------------- */
+
+/* A reply reserves memory while it is exposed, and no longer. */
+static void exposed_replies_are_in_the_budget(void **state)
+{
+	start("rprc,rprc-lifetime=1000");
+	lazy_call(&w.lazy[0], MIB);
+	assert_in_range(exposed_bytes(), MIB, MIB + 256);
+	lazy_call(&w.lazy[1], MIB);
+	assert_in_range(exposed_bytes(), 2 * MIB, 2 * MIB + 512);
+	wake_lazy(&w.lazy[0]); /* reads it */
+	assert_int_equal(w.lazy[0].done, 1);
+	assert_in_range(exposed_bytes(), MIB, MIB + 256);
+	spin_server(1200);
+	assert_int_equal(server_stats().rprc_expired, 1);
+	assert_int_equal(exposed_bytes(), 0);
+}
+
+/* Memory comes back when the connection is lost. */
+static void lost_connections_expose_nothing(void **state)
+{
+	start("rprc,rprc-lifetime=0");
+	lazy_call(&w.lazy[0], MIB);
+	assert_in_range(exposed_bytes(), MIB, MIB + 256);
+	rpcrdma_engine_free(w.lazy[0].engine);
+	w.lazy[0].engine = NULL;
+	spin_server(200);
+	assert_int_equal(exposed_bytes(), 0);
+}
+
+/* The sum over all connections has a limit; replies beyond it are sent in messages. */
+static void the_sum_is_limited(void **state)
+{
+	struct rpcrdma_stats s;
+
+	start("rprc,rprc-lifetime=0,rprc-total=1500000");
+	lazy_call(&w.lazy[0], MIB);
+	fetch(MIB, NULL, 10000);
+	s = server_stats();
+	assert_int_equal(s.rprc_exposed, 1);
+	assert_true(s.bytes_continued >= MIB);
+	wake_lazy(&w.lazy[0]);
+	assert_int_equal(exposed_bytes(), 0);
+	fetch(MIB, NULL, 10000);
+	assert_int_equal(server_stats().rprc_exposed, 2);
+}
+
+/* So has the process's budget: beside 9 MiB of exposed replies and the fixed amounts of
+ * the connections there is memory for one result of 3.5 MiB, but not for a copy. */
+static void the_budget_is_a_limit(void **state)
+{
+	start("rprc,rprc-lifetime=0");
+	for (unsigned i = 0; i < LAZY; i++)
+		lazy_call(&w.lazy[i], 3 * MIB);
+	assert_in_range(exposed_bytes(), 9 * MIB, 9 * MIB + 4096);
+	fetch(3500000, NULL, 10000);
+	assert_int_equal(server_stats().rprc_exposed, 3);
+	assert_int_equal(exposed_bytes() >> 20, 9);
+	wake_lazy(&w.lazy[0]);
+	fetch(3500000, NULL, 10000);
+	assert_int_equal(server_stats().rprc_exposed, 4);
+}
+
+/* The first lazy client has the oldest exposure, the second one the most memory.  A
+ * request that waits for memory ends the first one's connection and no other. */
+static void the_oldest_exposure_is_ended_first(void **state)
+{
+	enum { FIRST = 4930000, SECOND = 5138000, WANTED = 4820000 };
+	static uint8_t room[WANTED];
+	struct rpcrdma_dest dest = {.base = room, .len = sizeof(room)};
+	struct rpcrdma_budget was, b;
+	uint64_t from;
+
+	rpcrdma_budget_get(&was, sizeof(was));
+	start("rprc,rprc-lifetime=0");
+	fetch(1000, NULL, 10000);
+	lazy_call(&w.lazy[0], FIRST);
+	lazy_call(&w.lazy[1], SECOND);
+	spin_server(50); /* nothing more moves to either of them */
+	from = now_ns();
+	fetch(sizeof(room), &dest, 5000);
+	assert_true(dest.ret_used);
+	assert_true(now_ns() - from >= 900 * MS);
+	rpcrdma_budget_get(&b, sizeof(b));
+	assert_int_equal(b.waits - was.waits, 1);
+	assert_int_equal(b.ended - was.ended, 1);
+	wake_lazy(&w.lazy[0]);
+	wake_lazy(&w.lazy[1]);
+	assert_int_equal(w.lazy[0].lost, 1);
+	assert_int_equal(w.lazy[1].lost, 0);
+	assert_int_equal(w.lazy[1].done, 1);
+	assert_int_equal(exposed_bytes(), 0);
+}
+
+/* A listener that is closed waits until its replies have been read. */
+static void closing_waits_for_the_readers(void **state)
+{
+	start("rprc");
+	lazy_call(&w.lazy[0], MIB);
+	rpcrdma_listener_close(w.listener, 20000 * MS);
+	spin_server(1500); /* longer than a disconnect waits for the peer */
+	assert_in_range(exposed_bytes(), MIB, MIB + 256);
+	wake_lazy(&w.lazy[0]);
+	assert_int_equal(w.lazy[0].done, 1);
+	assert_int_equal(exposed_bytes(), 0);
+	assert_int_equal(w.lazy[0].lost, 1); /* then the server has closed it */
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        TEST(exposed_replies_are_in_the_budget),
+	        TEST(lost_connections_expose_nothing),
+	        TEST(the_sum_is_limited),
+	        TEST(the_budget_is_a_limit),
+	        TEST(the_oldest_exposure_is_ended_first),
+	        TEST(closing_waits_for_the_readers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
