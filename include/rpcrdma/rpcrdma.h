@@ -574,9 +574,10 @@ struct rpcrdma_call_options {
 	/* Hints for servers that can expose long Replies (feature rprc).  For such a
 	 * server, the library provides memory for a Reply in advance only if
 	 * @large_reply is set, or if @reply_min octets do not fit in one message. */
-	size_t reply_min; /* shortest results, without the items in dests; 0 =
+	size_t reply_min;     /* shortest results, without the items in dests; 0 =
 			     unknown */
-	bool large_reply; /* the results are usually nearly as long as reply_bytes */
+	uint64_t large_reply; /* nonzero = the results are usually nearly as long as
+				 reply_bytes */
 };
 
 /* Starts a call.  After a reconnect the library sends the call again, under the same
