@@ -46,6 +46,8 @@ static bool check_read_list(const struct rr_conn *c, const struct rr_msg *m)
 		return false;
 	if (l->over)
 		return true; /* incomplete lists; [check: limits] refuses them */
+	if (special && l->reads[0].length < RR_RPC_MIN) /* [ext §7.2 V17] */
+		return false;
 	payload += special ? l->reads[0].length : m->payload_len;
 	return check_positions(l, payload);
 }
