@@ -145,6 +145,17 @@ bool rr_request_check(const struct rr_conn *c, const struct rr_msg *m,
 	return false;
 }
 
+/* Returns true if no segment of the Read chunk is longer than we have advertised.
+ * [P11, ext §7.2 V21] */
+static bool check_read_segments(const struct rr_conn *c, const struct rr_lists *l,
+                                const struct rr_chunk *k)
+{
+	for (uint16_t i = 0; i < k->count; i++)
+		if (l->seg[k->first + i].length > c->props.own_segment_bytes)
+			return false;
+	return true;
+}
+
 bool rr_request_check_sizes(const struct rr_conn *c, const struct rr_lists *l,
                             uint64_t *ret_pull)
 {
@@ -154,7 +165,8 @@ bool rr_request_check_sizes(const struct rr_conn *c, const struct rr_lists *l,
 		uint64_t most = l->reads[i].position ? c->cfg.max_chunk_bytes
 		                                     : c->cfg.max_special_bytes;
 
-		if (l->reads[i].length > most)
+		if (l->reads[i].length > most ||
+		    (c->version->properties && !check_read_segments(c, l, &l->reads[i])))
 			return false;
 		sum += l->reads[i].length;
 	}

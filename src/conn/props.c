@@ -34,6 +34,7 @@ void rr_props_init(struct rr_conn *c)
 	};
 	p->own_send_bytes = c->cfg.send_bytes;
 	p->own_recv_bytes = c->cfg.recv_bytes;
+	p->own_segment_bytes = c->cfg.segment_bytes;
 	p->answer_at = p->done_at = RR_TIME_NEVER;
 	p->send_inline = RR_MIN(c->cfg.send_bytes, (uint32_t)RR_WIRE_DEFAULT_INLINE);
 	p->send_inline = RR_MAX(p->send_inline, (uint32_t)RR_WIRE_MIN_INLINE);
@@ -126,6 +127,8 @@ bool rr_props_rejected(struct rr_conn *c, uint32_t xid)
 		return false;
 	if (ours) {
 		p->own_send_bytes = p->own_recv_bytes = RR_WIRE_DEFAULT_INLINE;
+		p->own_segment_bytes = RR_MAX(c->cfg.segment_bytes,
+		                              (uint32_t)RR_WIRE_DEFAULT_RSSIZ);
 		rr_features_refused(c);
 		if (c->state == RR_CONN_READY)
 			take_effect(c);

@@ -36,6 +36,9 @@ struct rr_props {
 	/* Our properties 1 and 2 as the peer knows them: the values we sent, or the
 	 * defaults if the peer refused our values. [P4] */
 	uint32_t own_send_bytes, own_recv_bytes;
+	uint32_t own_segment_bytes; /* longest segment that the peer may send: our
+	                             * property 3, or its default if that is larger and
+	                             * the peer refused our values */
 	struct rr_peer_props peer;
 	uint32_t received; /* properties received in this exchange */
 	size_t received_bytes;
