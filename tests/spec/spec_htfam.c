@@ -921,6 +921,101 @@ static void the_reverse_level_binds(void **state)
 	}
 }
 
+/* -- with responder-provided Read chunks ----------------------------------- */
+
+static const struct rr_conn_config with_both = {
+        .features = {.on = 1u << RR_FEATURE_HTFAM | 1u << RR_FEATURE_RPRC,
+                     .cont_max_sends = 1,
+                     .max_pull = 20000}};
+
+#define BOTH_PROPS                                                                     \
+	"00000002 ffffff31 00000004 00000003 "                                         \
+	"ffffff21 0000000c 00000003 00002710 00100000"
+
+/* LS-s10-03, LS-s10-04, LS-s13-02, LS-s16-04: the Reply is in our memory, and the Reply
+ * chunk that was offered is absent, in either family. */
+static void a_long_reply_is_exposed(void **state)
+{
+	struct side *s = raw_ready_by(RR_CONN_SERVER, &with_both, BOTH_PROPS);
+	const struct side_msg *m;
+
+	s->on_request = answer_long;
+	reply_bytes = 10000;
+	raw_receive(s,
+	            "00000055" X_CALL_LAST
+	            "00000000 00000000 00000000 00000001 " SEG("000000a1", "00001000")
+	                    CALL("00000055"));
+	assert_int_equal(s->n_sent, 1);
+	m = &s->sent[0];
+	assert_int_equal(m->len, 20 + 16 + 16);
+	assert_int_equal(spec_word(m, 3), 0xffffff4b);
+	assert_int_equal(spec_flags(m), RDMA2_F_RESPONSE);
+	assert_int_equal(spec_word(m, 6), 1); /* pull */
+	assert_int_equal(spec_word(m, 7), 1);
+	assert_int_equal(spec_word(m, 8), s->region[0].handle);
+	assert_int_equal(spec_word(m, 9), 10000);
+	assert_int_equal(spec_word(m, 12), 0);
+	assert_int_equal(s->n_writes, 0);
+	raw_skip(s);
+	raw_receive(s, "00000055" V2 "00000003 00000000 ");
+	assert_int_equal(side_valid_regions(s), 0);
+	raw_receive(s,
+	            "00000055" MSG "00000000 00000000 00000000 00000001 00000001 " SEG(
+	                    "000000a1", "00001000") CALL("00000055"));
+	m = &s->sent[0];
+	assert_int_equal(m->len, 20 + 4 + 24 + 12);
+	assert_int_equal(spec_word(m, 3), RDMA2_NOMSG);
+	assert_int_equal(spec_word(m, 6), 1);
+	assert_int_equal(spec_word(m, 7), 0);  /* Position Zero */
+	assert_int_equal(spec_word(m, 14), 0); /* no Reply chunk */
+	raw_end(s);
+}
+
+#define PULL(len) X_REPLY_EXTERNAL "00000000 " BODY("00000001", len) "00000000"
+
+/* LS-s13-02, LS-s13-03, LS-s07-05: pulled before the user sees it, up to max_pull. */
+static void an_exposed_reply_is_pulled(void **state)
+{
+	static uint8_t reply[20000];
+
+	rr_store_u32(reply, 0x55);
+	rr_store_u32(reply + 4, 1);
+	for (unsigned i = 0; i < 2; i++) {
+		struct side *s = raw_ready_by(RR_CONN_CLIENT, &with_both, BOTH_PROPS);
+		struct spec_call *k = spec_new(0x55, 0);
+
+		s->read_from = reply;
+		(void)spec_sent(s, k);
+		raw_skip(s);
+		raw_receive(s, i ? "00000055" PULL("00004e21")
+		                 : "00000055" PULL("00004e20"));
+		assert_int_equal(s->calls_done, 1);
+		assert_int_equal(s->n_reads, !i);
+		assert_int_equal(k->call.status, i ? -EOVERFLOW : RR_CALL_OK);
+		assert_int_equal(k->call.reply_len, i ? 0 : 20000);
+		if (!i) {
+			rr_conn_call_release(s->c, &k->call, s->now);
+			wait_for_grant(s);
+		}
+		raw_expect(s, "00000055" V2 "00000003 00000000"); /* RDMA2_DONE */
+		spec_end(s, k);
+	}
+}
+
+/* LS-s17-01: a notification inside a sequence does not disturb it. */
+static void a_notification_does_not_disturb_a_sequence(void **state)
+{
+	struct side *s = raw_ready_by(RR_CONN_SERVER, &with_both, BOTH_PROPS);
+
+	s->on_request = raw_answer_call;
+	raw_receive(s, FIRST_PART);
+	raw_receive(s, "00000055" V2 "00000003 00000000 ");
+	raw_receive(s, "00000055" X_CALL_LAST EMPTY "00000002 00000003 00000004");
+	raw_expect(s, ANSWER("00000055"));
+	raw_expect_silence(s);
+	raw_end(s);
+}
+
 /* -- properties ------------------------------------------------------------ */
 
 static uint8_t value[12000];
@@ -1164,6 +1259,9 @@ int main(void)
 	        cmocka_unit_test(broken_sequences_of_a_reply_end_the_call),
 	        cmocka_unit_test(a_cancelled_sequence_is_ended),
 	        cmocka_unit_test(the_reverse_level_binds),
+	        cmocka_unit_test(a_long_reply_is_exposed),
+	        cmocka_unit_test(an_exposed_reply_is_pulled),
+	        cmocka_unit_test(a_notification_does_not_disturb_a_sequence),
 	        cmocka_unit_test(long_properties_go_on_in_these_types),
 	        cmocka_unit_test(a_base_peer_gets_base_properties),
 	        cmocka_unit_test(a_long_value_goes_in_base_parts),
