@@ -166,7 +166,8 @@ bool rr_request_check_sizes(const struct rr_conn *c, const struct rr_lists *l,
 		                                     : c->cfg.max_special_bytes;
 
 		if (l->reads[i].length > most ||
-		    (c->version->properties && !check_read_segments(c, l, &l->reads[i])))
+		    (c->version->properties &&
+		     !check_read_segments(c, l, &l->reads[i])))
 			return false;
 		sum += l->reads[i].length;
 	}

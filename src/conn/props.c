@@ -127,8 +127,8 @@ bool rr_props_rejected(struct rr_conn *c, uint32_t xid)
 		return false;
 	if (ours) {
 		p->own_send_bytes = p->own_recv_bytes = RR_WIRE_DEFAULT_INLINE;
-		p->own_segment_bytes = RR_MAX(c->cfg.segment_bytes,
-		                              (uint32_t)RR_WIRE_DEFAULT_RSSIZ);
+		p->own_segment_bytes =
+		        RR_MAX(c->cfg.segment_bytes, (uint32_t)RR_WIRE_DEFAULT_RSSIZ);
 		rr_features_refused(c);
 		if (c->state == RR_CONN_READY)
 			take_effect(c);

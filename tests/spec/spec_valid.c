@@ -731,6 +731,53 @@ static void many_chunks_of_many_segments(void **state)
 	}
 }
 
+/* For side.on_request: the first 256 octets, as an upper layer may checksum them. */
+static void see_stream(struct side *s, struct rr_request *r)
+{
+	uint8_t seen[256];
+	size_t n = 0;
+
+	for (unsigned i = 0; i < r->n_pieces && n < sizeof(seen); i++) {
+		size_t len = RR_MIN(r->pieces[i].len, sizeof(seen) - n);
+
+		memcpy(seen + n, r->pieces[i].base, len);
+		n += len;
+	}
+	assert_int_equal(n, sizeof(seen));
+	assert_int_equal(rr_load_u32(seen), 0x55);
+	assert_memory_equal(seen + 24, octets, sizeof(seen) - 24);
+	raw_answer_call(s, r);
+}
+
+/* LS-s09-03: by default every chunk is there before the user sees the Call. */
+static void all_chunks_are_pulled_first(void **state)
+{
+	static const char *const call[] = {
+	        "00000055" MSG "00000000 " ENTRY("00000018", "00000200") NO_MORE STREAM,
+	        "00000055" X_CALL_LAST "00000000 00000001 " ARG("00000018", "00000200")
+	                NO_RESULTS STREAM,
+	};
+
+	octets = spec_octets();
+	for (unsigned i = 0; i < 2; i++) {
+		struct side *s = server_of(&limits);
+
+		s->read_from = octets;
+		s->on_request = see_stream;
+		s->hold_reads = true;
+		raw_receive(s, call[i]);
+		assert_int_equal(s->n_reads, 1);
+		assert_int_equal(s->requested, 0);
+		raw_end(s);
+		s = server_of(&limits);
+		s->read_from = octets;
+		s->on_request = see_stream;
+		raw_receive(s, call[i]);
+		assert_int_equal(s->requested, 1);
+		raw_end(s);
+	}
+}
+
 /* The rows under "not errors": empty chunks and segments, one handle many times, items
  * beside a Position Zero chunk. */
 static void unusual_lists_are_accepted(void **state)
@@ -927,6 +974,7 @@ int main(void)
 	        cmocka_unit_test(a_foreign_handle_is_not_invalidated),
 	        cmocka_unit_test(results_fill_chunks_in_order),
 	        cmocka_unit_test(many_chunks_of_many_segments),
+	        cmocka_unit_test(all_chunks_are_pulled_first),
 	        cmocka_unit_test(unusual_lists_are_accepted),
 	        cmocka_unit_test(counts_beyond_the_message_take_no_memory),
 	        cmocka_unit_test(pushing_does_not_hold_up_other_replies),
