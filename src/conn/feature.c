@@ -39,6 +39,8 @@ static void default_u64(uint64_t *v, uint64_t value)
 void rr_feature_defaults(struct rr_feature_config *g)
 {
 	default_u32(&g->rprc_lifetime_ms, 10000);
+	g->rprc_lifetime_ms =
+	        RR_MAX(g->rprc_lifetime_ms, (uint32_t)RR_WIRE_RPRC_MIN_LIFETIME);
 	default_u32(&g->rprc_max_pending, 64);
 	default_u64(&g->rprc_max_bytes, 64 << 20);
 	default_u64(&g->max_pull, 64 << 20);
@@ -111,7 +113,17 @@ void rr_features_agree(struct rr_conn *c)
 
 void rr_features_refused(struct rr_conn *c)
 {
-	c->features = 0;
+	unsigned keep = 0;
+
+	for (unsigned i = 0; c->state == RR_CONN_READY && i < RR_FEATURES; i++) {
+		const struct rr_feature_ops *f = pick_feature(c->features, i);
+
+		if (f && f->refused) {
+			f->refused(c);
+			keep |= 1u << i;
+		}
+	}
+	c->features = keep;
 }
 
 unsigned rr_features_agreed(const struct rr_conn *c)

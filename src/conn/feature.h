@@ -33,6 +33,10 @@ struct rr_feature_ops {
 	/* Determines how the feature is used.  Called when both peers have sent all
 	 * their properties. */
 	void (*agree)(struct rr_conn *);
+	/* Ends the use of the feature, because the peer has refused our properties after
+	 * @agree was called.  The other functions are still called, for what has
+	 * begun.  NULL = they are not. */
+	void (*refused)(struct rr_conn *);
 	/* Returns true if both peers have advertised the feature.  Valid after @agree
 	 * has been called. */
 	bool (*agreed)(const struct rr_conn *);

@@ -346,18 +346,22 @@ static bool must_authenticate(const struct rr_conn *c)
 
 void rr_recv_rpc(struct rr_conn *c, struct rr_msg *m)
 {
-	if (must_authenticate(c))
+	bool misplaced =
+	        (m->more && !rr_lists_empty(&m->lists)) || !fits_sequence(c, m);
+
+	if (must_authenticate(c)) {
 		rr_conn_fail(c, -EACCES);
-	else if (rr_cont_discards(c, m))
+	} else if (rr_cont_discards(c, m)) {
+		rr_reply_pull_unread(c, m);
 		rr_recv_discard(c, m, RR_DISCARD_SEQUENCE);
-	else if (m->more && !rr_lists_empty(&m->lists))
+	} else if (misplaced) {
+		rr_reply_pull_unread(c, m);
 		answer_fault(c, m, RDMA2_ERR_INVAL_CONT, -EPROTO);
-	else if (!fits_sequence(c, m))
-		answer_fault(c, m, RDMA2_ERR_INVAL_CONT, -EPROTO);
-	else if (m->response)
+	} else if (m->response) {
 		rr_answer_received(c, m);
-	else
+	} else {
 		rr_request_received(c, m);
+	}
 }
 
 static void receive_rpc(struct rr_conn *c, struct rr_msg *m)

@@ -339,7 +339,6 @@ void rr_reply_exposed(struct rr_conn *c, struct rr_request_state *q)
 		rr_list_push(&c->tx.replies, &q->req.link);
 		return;
 	}
-	rr_exposure_detach(q);
 	rr_exposure_drop(c, e);
 	rr_reply_not_exposed(c, q);
 }
@@ -348,10 +347,12 @@ void rr_reply_not_exposed(struct rr_conn *c, struct rr_request_state *q)
 {
 	q->reply_htype = RDMA2_MSG;
 	q->unsendable = !continues_within(c, q, c->cfg.features.cont_hard_max);
-	if (q->unsendable)
+	if (q->unsendable) {
 		rr_reply_settle(c, q);
-	else
-		rr_list_push(&c->tx.replies, &q->req.link);
+		return;
+	}
+	c->count.bytes_continued += q->stream.left;
+	rr_list_push(&c->tx.replies, &q->req.link);
 }
 
 /* -- sending --------------------------------------------------------------- */
@@ -395,10 +396,13 @@ void rr_reply_settle(struct rr_conn *c, struct rr_request_state *q)
 {
 	RR_ASSERT(q->phase == RR_REQUEST_REPLYING);
 	rr_request_event(q, RR_REQUEST_EV_CARRY);
-	if (q->unsendable && !q->xmits_out) {
+	if (q->xmits_out || rr_exposure_holds(q))
+		return;
+	if (q->unsendable) {
 		const struct rr_error e = reply_too_long(q);
 
 		fail_reply(c, q, &e);
-	} else if (q->all_sent && !q->xmits_out && !rr_exposure_holds(q))
+	} else if (q->all_sent) {
 		rr_request_end(c, q, rr_conn_live(c) ? 0 : -ECONNRESET);
+	}
 }

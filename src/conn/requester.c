@@ -190,6 +190,7 @@ static uint32_t carry_notices(struct rr_conn *c, struct rr_call_state *s,
 		return 0;
 	base.done = rr_notice_carry(c, s, c->props.send_inline - len, &inv_handle);
 	if (base.done) {
+		c->count.done_sent += base.done->count;
 		s->family = base.family;
 		*h = base;
 	}

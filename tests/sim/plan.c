@@ -331,6 +331,7 @@ void plan_draw(struct plan *p, uint64_t seed)
 	for (unsigned dir = 0; dir < 2; dir++)
 		for (unsigned i = 0; i < p->n_calls[dir]; i++)
 			draw_spec(p, &r, dir, i, cancels);
+	features_draw(p);
 	for (unsigned side = 0; side < 2; side++)
 		conn_limits(&p->conn[side]);
 }
@@ -391,6 +392,7 @@ void plan_print(const struct plan *p)
 		       c->max_message_bytes, c->max_requests,
 		       (unsigned long long)c->grant_ns);
 	}
+	features_print(p);
 	for (unsigned dir = 0; dir < 2; dir++)
 		for (unsigned i = 0; i < p->n_calls[dir]; i++)
 			print_spec(&p->spec[dir][i]);

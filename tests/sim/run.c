@@ -220,14 +220,19 @@ static bool finished(struct run *r)
 	return closed(&r->node[CLIENT]) && closed(&r->node[SERVER]);
 }
 
+/* Everything is answered, and no reply is exposed any longer. */
+static bool at_rest(const struct node *n)
+{
+	return load_finished(n) && start_finished(n) && !n->exposed_bytes;
+}
+
 static void maybe_close(struct run *r)
 {
 	unsigned side = r->plan.seed % 2;
 	struct node *n = &r->node[side];
 
 	for (unsigned i = 0; i < 2; i++)
-		if (r->node[i].pump.conn &&
-		    !(load_finished(&r->node[i]) && start_finished(&r->node[i])) &&
+		if (r->node[i].pump.conn && !at_rest(&r->node[i]) &&
 		    !rr_pump_over(&r->node[i].pump))
 			return;
 	if (!n->pump.conn || rr_pump_over(&n->pump)) {
@@ -346,6 +351,11 @@ void run_tally_print(void)
 	N("registrations", c->registrations);
 	N("local invalidations", c->local_invalidations);
 	N("remote invalidations", c->remote_invalidations);
+	N("exposed replies", c->rprc_exposed);
+	N("octets pulled of them", c->bytes_reply_pulled);
+	N("expired", c->rprc_expired);
+	N("notifications sent", c->done_sent);
+	N("notifications dropped", c->done_dropped);
 #undef N
 }
 

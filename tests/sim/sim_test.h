@@ -6,8 +6,9 @@
  * configurations, and for each call its arguments and the results it must get.
  * node.c is one end: a connection, an endpoint, the library's pump between them, and
  * the checkers of ownership.  load.c makes and checks calls and requests; start.c does
- * so for long property lists, authentication and messages of an extension.  run.c
- * moves both ends step by step until both are closed.
+ * so for long property lists, authentication and messages of an extension.  features.c
+ * switches optional features on.  run.c moves both ends step by step until both are
+ * closed.
  *
  * The oracle: contents and lengths follow from (seed, direction, index), and are
  * computed here without the code under test.  A failed check prints the seed, the step
@@ -130,6 +131,7 @@ struct node {
 	int lost_status;
 	rr_time timer;
 	uint64_t live_bytes, live_blocks, gets;
+	uint64_t exposed_bytes; /* features.c */
 	struct asked asked[MAX_CALLS];
 	unsigned n_ended;
 	struct served *served;
@@ -181,6 +183,11 @@ bool load_due(struct node *); /* issues, answers, cancels, releases */
 rr_time load_deadline(const struct node *);
 bool load_finished(const struct node *);
 void load_fini(struct node *);
+
+/* features.c */
+void features_draw(struct plan *);
+void features_print(const struct plan *);
+void features_config(struct node *, struct rr_conn_config *);
 
 /* start.c */
 void start_draw(struct plan *);

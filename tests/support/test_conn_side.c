@@ -143,9 +143,10 @@ void side_register(struct side *s, const struct rr_action *a)
 	struct side_region *r = &s->region[s->n_regions++];
 
 	assert_true(s->n_regions <= SIDE_REGIONS);
-	if (s->fail_register) {
+	if (s->fail_register || (s->fail_register_at && !--s->fail_register_at)) {
 		s->n_regions--;
-		rr_conn_registered(s->c, a->token, s->fail_register, 0, 0);
+		rr_conn_registered(s->c, a->token,
+		                   s->fail_register ? s->fail_register : -ENOMEM, 0, 0);
 		return;
 	}
 	*r = (struct side_region){.handle = s->no_handle & 1 ? 0 : ++s->next_handle,

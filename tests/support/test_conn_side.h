@@ -87,6 +87,7 @@ struct side {
 	const uint8_t *read_from; /* what is at offset 0x10000, without a peer */
 	bool hold_reads;          /* Reads never complete */
 	int fail_register;
+	unsigned fail_register_at; /* the n-th registration from now fails; 0 = never */
 	/* bit i: the i-th registration from now is irrevocable, or has handle 0 */
 	unsigned irrevocable, no_handle;
 	/* the log */

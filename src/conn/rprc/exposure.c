@@ -34,44 +34,49 @@ static size_t segments_of(const struct rr_conn *c, size_t len)
 	return len / seg + (len % seg != 0);
 }
 
-/* Returns true if the stream can be exposed where it lies: it has few runs, all long
- * enough and without padding. */
-static bool lies_in_runs(const struct rr_stream *s)
-{
-	for (unsigned i = 0; i < s->n; i++)
-		if (s->s[i].pad || s->s[i].len < RR_EXPOSED_RUN_MIN)
-			return false;
-	return s->n <= RR_EXPOSED_RUNS;
-}
-
-/* Returns the number of segments of the Read chunk. */
-static size_t count_exposed_segments(const struct rr_conn *c, const struct rr_stream *s)
-{
-	size_t sum = 0;
-
-	if (!lies_in_runs(s))
-		return segments_of(c, s->left);
-	for (unsigned i = 0; i < s->n; i++)
-		sum += segments_of(c, s->s[i].len);
-	return sum;
-}
-
-/* Returns true if the limits of both peers allow to expose the reply. */
-static bool fits_limits(const struct rr_conn *c, const struct rr_request_state *q)
+/* Returns true if a Read chunk of @n segments fits in the Reply's header and in the
+ * peer's limit, and with the returned Write list in struct rr_lists. */
+static bool fits_header(const struct rr_conn *c, const struct rr_lists *returned,
+                        size_t n)
 {
 	enum { READ_ENTRY = 24 };
 	/* The Reply's header in the base family is never shorter than in another. */
 	const struct rr_head head = {
-	        .family = &rr_base_family, .htype = RDMA2_NOMSG, .lists = q->lists};
+	        .family = &rr_base_family, .htype = RDMA2_NOMSG, .lists = returned};
+	size_t header = head.family->header_bytes(c, &head), others = 0;
+
+	for (uint16_t i = 0; returned && i < returned->n_writes; i++)
+		others += returned->writes[i].count;
+	return n <= c->props.max_segments && n + others <= RR_WIRE_MAX_SEGMENTS &&
+	       header + n * READ_ENTRY <= c->props.send_inline;
+}
+
+/* Returns true if the stream can be exposed where it lies: it has few runs, all long
+ * enough and without padding. */
+static bool lies_in_runs(const struct rr_conn *c, const struct rr_request_state *q)
+{
+	const struct rr_stream *s = &q->stream;
+	size_t segments = 0;
+
+	for (unsigned i = 0; i < s->n; i++) {
+		if (s->s[i].pad || s->s[i].len < RR_EXPOSED_RUN_MIN)
+			return false;
+		segments += segments_of(c, s->s[i].len);
+	}
+	return s->n <= RR_EXPOSED_RUNS && fits_header(c, q->lists, segments);
+}
+
+/* Returns true if the limits of both peers allow to expose the reply, at least as a
+ * copy. */
+static bool fits_limits(const struct rr_conn *c, const struct rr_request_state *q)
+{
 	const struct rr_rprc *r = &c->rprc;
-	size_t left = q->stream.left, n = count_exposed_segments(c, &q->stream);
+	size_t left = q->stream.left;
 
 	if (r->max_reply && left > r->max_reply)
 		return false;
-	if (n > c->props.max_segments ||
-	    head.family->header_bytes(c, &head) + n * READ_ENTRY > c->props.send_inline)
-		return false;
-	return r->n_exposures < c->cfg.features.rprc_max_pending &&
+	return fits_header(c, q->lists, segments_of(c, left)) &&
+	       r->n_exposures < c->cfg.features.rprc_max_pending &&
 	       left <= c->cfg.features.rprc_max_bytes - r->exposed_bytes;
 }
 
@@ -148,8 +153,6 @@ static void take_exposed_registration(struct rr_conn *c, struct rr_mr *m, int st
 	if (e->regions_out || !rr_conn_live(c))
 		return;
 	if (e->failed) {
-		q->exposure = NULL;
-		e->request = NULL;
 		end_exposure(c, e, RR_EXPOSURE_EV_FAIL);
 		rr_reply_not_exposed(c, q);
 	} else {
@@ -179,11 +182,11 @@ static void add_exposed_region(struct rr_exposure *e, const void *base, size_t l
 
 /* Sets the exposure's regions: the runs of the stream, or one copy of it. */
 static bool fill_exposure(struct rr_conn *c, struct rr_exposure *e,
-                          const struct rr_stream *from)
+                          const struct rr_request_state *q)
 {
-	struct rr_stream s = *from;
+	struct rr_stream s = q->stream;
 
-	if (lies_in_runs(from)) {
+	if (lies_in_runs(c, q)) {
 		for (unsigned i = 0; i < s.n; i++)
 			add_exposed_region(e, s.s[i].base, s.s[i].len);
 		return true;
@@ -216,7 +219,7 @@ bool rr_exposure_begin(struct rr_conn *c, struct rr_request_state *q)
 	e->bytes = bytes;
 	e->since = c->now;
 	e->deadline = RR_TIME_NEVER;
-	if (!fill_exposure(c, e, &q->stream)) {
+	if (!fill_exposure(c, e, q)) {
 		free_exposure(c, e);
 		return false;
 	}
@@ -243,7 +246,7 @@ static void list_exposed_region(const struct rr_conn *c, struct rr_lists *l,
 		};
 		int err = rr_lists_add_read(l, 0, &g);
 
-		RR_ASSERT(!err); /* fits_limits() has counted the segments */
+		RR_ASSERT(!err); /* fits_header() has counted the segments */
 		at += g.length;
 	}
 }
@@ -257,8 +260,7 @@ static void copy_write_list(struct rr_lists *l, const struct rr_lists *from)
 
 		for (uint16_t j = 0; !err && j < k->count; j++)
 			err = rr_lists_add_segment(l, &from->seg[k->first + j]);
-		RR_ASSERT(!err); /* the Call's header had room for these and for Read
-		                  * chunks */
+		RR_ASSERT(!err); /* fits_header() has counted the segments */
 	}
 }
 
@@ -286,7 +288,8 @@ bool rr_exposure_list(struct rr_conn *c, struct rr_exposure *e)
 
 void rr_exposure_post(struct rr_exposure *e)
 {
-	move_exposure(e, RR_EXPOSURE_EV_POST, RR_EXPOSURE_EXPOSED);
+	if (e->phase == RR_EXPOSURE_QUEUED)
+		move_exposure(e, RR_EXPOSURE_EV_POST, RR_EXPOSURE_EXPOSED);
 }
 
 void rr_exposure_sent(struct rr_conn *c, struct rr_exposure *e)

@@ -5,8 +5,8 @@
  * A notification waits up to done_delay for a Call that can carry it in an
  * RDMA2_MSG_DONE; then it is sent as an RDMA2_DONE.  All wait equally long, so the queue
  * is in the order in which they fall due.  An RDMA2_MSG_DONE may be refused before its
- * list is processed.  So its notifications stay with the Call until the Call ends, and
- * are repeated if there was no Reply.
+ * list is processed.  So its notifications stay with the Call until the Call ends.  If
+ * there was no Reply, each is repeated in an RDMA2_DONE, before any other.
  *
  * A notification may invalidate the memory that was read.  It does not when the peer may
  * have invalidated it already, because a second invalidation can end the connection.
@@ -31,27 +31,45 @@ static rr_time carry_delay(const struct rr_conn *c)
 	            : c->cfg.features.done_delay;
 }
 
-void rr_notice_queue(struct rr_conn *c, uint32_t xid, const struct rr_reply_pull *pull)
+/* Returns a new notification that is due at once, or NULL. */
+static struct rr_notice *new_notice(struct rr_conn *c, uint32_t xid)
 {
 	struct rr_notice *n = NULL;
 
 	if (!rr_conn_live(c) || !c->version->properties)
-		return;
+		return NULL;
 	if (c->rprc.n_notices < RR_MAX_NOTICES)
 		n = rr_slab_get(&c->rprc.notice_slab);
 	if (!n) {
 		rr_conn_fail(c, -EPROTO); /* the peer makes us owe more than it lets us
 		                           * send */
-		return;
+		return NULL;
 	}
-	*n = (struct rr_notice){
-	        .xid = xid,
-	        .inv_handle = pull && !pull->status ? pull->inv_handle : 0,
-	        .inv_until = pull ? rr_rprc_exposed_until(c, pull->received) : 0,
-	        .due = c->now + carry_delay(c),
-	};
-	rr_list_push(&c->rprc.notices, &n->link);
+	*n = (struct rr_notice){.xid = xid, .due = c->now};
 	c->rprc.n_notices++;
+	return n;
+}
+
+void rr_notice_queue(struct rr_conn *c, uint32_t xid, const struct rr_reply_pull *pull)
+{
+	struct rr_notice *n = new_notice(c, xid);
+
+	if (!n)
+		return;
+	n->due += carry_delay(c);
+	if (pull) {
+		n->inv_handle = pull->inv_handle;
+		n->inv_until = rr_rprc_exposed_until(c, pull->received);
+	}
+	rr_list_push(&c->rprc.notices, &n->link);
+}
+
+static void repeat_notice(struct rr_conn *c, uint32_t xid)
+{
+	struct rr_notice *n = new_notice(c, xid);
+
+	if (n)
+		rr_list_push_front(&c->rprc.notices, &n->link);
 }
 
 static void free_notice(struct rr_conn *c, struct rr_notice *n)
@@ -93,16 +111,15 @@ rr_time rr_notice_deadline(const struct rr_conn *c)
 {
 	struct rr_notice *n = first_notice(c);
 
-	return n && c->credit.avail ? n->due : RR_TIME_NEVER;
+	/* A notification that is due waits for an event, not for a time. */
+	return n && n->due > c->now ? n->due : RR_TIME_NEVER;
 }
 
 /* -- XIDs ------------------------------------------------------------------ */
 
-static bool carries_xid(const struct rr_call_state *s, uint32_t xid)
+static bool carries_xid(const struct rr_carried *k, uint32_t xid)
 {
-	const struct rr_carried *k = s->carried;
-
-	for (uint32_t i = 0; k && i < k->list.count; i++)
+	for (uint32_t i = 0; i < k->list.count; i++)
 		if (k->list.xid[i] == xid)
 			return true;
 	return false;
@@ -115,14 +132,10 @@ bool rr_notice_owed(const struct rr_conn *c, uint32_t xid)
 	rr_list_for_each (n, &c->rprc.notices)
 		if (rr_container_of(n, struct rr_notice, link)->xid == xid)
 			return true;
-	rr_list_for_each (n, &c->rprc.pulls_list)
-		if (rr_container_of(n, struct rr_reply_pull, link)->call->call->xid ==
-		    xid)
+	rr_list_for_each (n, &c->rprc.carried)
+		if (carries_xid(rr_container_of(n, struct rr_carried, link), xid))
 			return true;
-	for (n = c->calls.next; c->rprc.n_carrying && n != &c->calls; n = n->next)
-		if (carries_xid(rr_container_of(n, struct rr_call_state, all), xid))
-			return true;
-	return false;
+	return rr_reply_pull_busy(c, xid);
 }
 
 /* -- RDMA2_MSG_DONE -------------------------------------------------------- */
@@ -156,8 +169,7 @@ const struct rr_wire_done_list *rr_notice_carry(struct rr_conn *c,
 			*ret_inv = usable_inv(c, n);
 		free_notice(c, n);
 	}
-	c->count.done_sent += count;
-	c->rprc.n_carrying++;
+	rr_list_push(&c->rprc.carried, &k->link);
 	s->carried = k;
 	return &k->list;
 }
@@ -169,9 +181,9 @@ void rr_notice_carried(struct rr_conn *c, struct rr_call_state *s, bool processe
 	if (!k)
 		return;
 	s->carried = NULL;
-	c->rprc.n_carrying--;
-	for (uint32_t i = 0; !processed && i < k->list.count; i++)
-		rr_notice_queue(c, k->list.xid[i], NULL);
+	rr_list_del(&k->link);
+	for (uint32_t i = k->list.count; !processed && i--;)
+		repeat_notice(c, k->list.xid[i]);
 	rr_slab_put(&c->rprc.carried_slab, k);
 }
 

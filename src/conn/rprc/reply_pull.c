@@ -30,10 +30,10 @@ void rr_reply_pull_free(struct rr_conn *c, struct rr_call_state *s)
 	s->pull = NULL;
 }
 
-/* Notifies the peer and frees the pull. */
-static void conclude_pull(struct rr_conn *c, struct rr_call_state *s)
+/* Notifies the peer and frees the pull.  @read is true if the Reply was read. */
+static void conclude_pull(struct rr_conn *c, struct rr_call_state *s, bool read)
 {
-	rr_notice_queue(c, s->call->xid, s->pull);
+	rr_notice_queue(c, s->call->xid, read ? s->pull : NULL);
 	rr_reply_pull_free(c, s);
 }
 
@@ -67,7 +67,7 @@ static void finish_reply_read(struct rr_conn *c, void *owner, int status)
 	if (--s->reads_out)
 		return;
 	failure = s->pull->status;
-	conclude_pull(c, s);
+	conclude_pull(c, s, !failure);
 	if (s->phase == RR_CALL_PULLING)
 		deliver_pulled(c, s, failure);
 	else
@@ -77,7 +77,7 @@ static void finish_reply_read(struct rr_conn *c, void *owner, int status)
 void rr_reply_pull_end(struct rr_conn *c, struct rr_call_state *s)
 {
 	if (s->pull && !s->reads_out)
-		conclude_pull(c, s);
+		conclude_pull(c, s, false);
 }
 
 /* -- starting -------------------------------------------------------------- */
@@ -101,12 +101,18 @@ static void queue_reply_reads(struct rr_conn *c, struct rr_call_state *s)
 		rr_call_end(c, s, k->status);
 }
 
-/* Starts the pull if there is memory.  Returns false if it must wait. */
+/* Starts the pull.  Returns false if it must wait until the quota has enough memory. */
 static bool start_pull(struct rr_conn *c, struct rr_call_state *s)
 {
-	s->reply_buf.charged = true;
-	if (rr_mbuf_alloc(&c->quota, &s->reply_buf, (size_t)s->pull->bytes))
+	uint64_t bytes = s->pull->bytes;
+
+	if (bytes > c->quota.limit - c->quota.charged)
 		return false;
+	s->reply_buf.charged = true;
+	if (rr_mbuf_alloc(&c->quota, &s->reply_buf, (size_t)bytes)) {
+		rr_call_end(c, s, -ENOMEM); /* no event would announce more memory */
+		return true;
+	}
 	rr_list_del(&s->pull->waiting);
 	queue_reply_reads(c, s);
 	return true;
@@ -213,23 +219,32 @@ static void take_pull(struct rr_conn *c, struct rr_call_state *s,
 	}
 }
 
+bool rr_reply_pull_busy(const struct rr_conn *c, uint32_t xid)
+{
+	struct rr_list *n;
+
+	rr_list_for_each (n, &c->rprc.pulls_list)
+		if (rr_container_of(n, struct rr_reply_pull, link)->call->call->xid ==
+		    xid)
+			return true;
+	return false;
+}
+
+void rr_reply_pull_unread(struct rr_conn *c, const struct rr_msg *m)
+{
+	if (m->response && m->lists.total_reads && !rr_reply_pull_busy(c, m->p.xid))
+		rr_notice_queue(c, m->p.xid, NULL);
+}
+
 bool rr_reply_pull_received(struct rr_conn *c, struct rr_call_state *s,
                             const struct rr_msg *m)
 {
-	struct rr_call_state *other = s ? NULL : rr_call_find(c, m->p.xid);
-
 	if (!c->version->properties)
 		return false;
-	if (other && other->phase == RR_CALL_PULLING) {
-		/* A second Reply to the Call: the notification after the pull is for
-		 * both. */
-		rr_recv_discard(c, m, RR_DISCARD_NO_CALL);
-		return true;
-	}
 	if (s && s->phase == RR_CALL_WAITING && m->p.htype == RDMA2_NOMSG) {
 		take_pull(c, s, m);
 		return true;
 	}
-	rr_notice_queue(c, m->p.xid, NULL);
+	rr_reply_pull_unread(c, m);
 	return false;
 }

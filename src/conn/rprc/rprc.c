@@ -14,6 +14,7 @@ void rr_rprc_init(struct rr_conn *c)
 	rr_list_init(&r->pulls_list);
 	rr_list_init(&r->waiting);
 	rr_list_init(&r->notices);
+	rr_list_init(&r->carried);
 	rr_slab_init(&r->exposure_slab, m, sizeof(struct rr_exposure), 4096);
 	rr_slab_init(&r->pull_slab, m, sizeof(struct rr_reply_pull), 4096);
 	rr_slab_init(&r->notice_slab, m, sizeof(struct rr_notice), 1024);
@@ -98,6 +99,12 @@ static void agree_rprc(struct rr_conn *c)
 	r->carries = r->pulls && peer->flags & RDMA2_RPRC_F_PIGGYBACK;
 	r->lifetime_ms = peer->lifetime_ms;
 	r->max_reply = peer->max_reply;
+}
+
+/* What is exposed stays so, and Replies that are being read are read to the end. */
+static void refuse_rprc(struct rr_conn *c)
+{
+	c->rprc.exposes = c->rprc.pulls = c->rprc.carries = false;
 }
 
 static bool rprc_agreed(const struct rr_conn *c)
@@ -193,6 +200,7 @@ const struct rr_feature_ops rr_rprc_ops = {
         .put_props = put_rprc_props,
         .take_prop = take_rprc_prop,
         .agree = agree_rprc,
+        .refused = refuse_rprc,
         .agreed = rprc_agreed,
         .accepts = accepts_rprc,
         .invalidated = rprc_invalidated,

@@ -63,6 +63,7 @@ struct rr_reply_pull {
 
 /* The notifications that a Call has carried in an RDMA2_MSG_DONE. */
 struct rr_carried {
+	struct rr_list link; /* rr_rprc.carried */
 	struct rr_wire_done_list list;
 };
 
@@ -91,7 +92,7 @@ struct rr_rprc {
 	struct rr_list waiting;    /* pulls that wait for memory */
 	struct rr_list notices;
 	unsigned n_notices;
-	unsigned n_carrying; /* calls with @carried notifications */
+	struct rr_list carried; /* notifications that outstanding Calls have carried */
 	struct rr_slab exposure_slab, pull_slab, notice_slab, carried_slab;
 };
 
@@ -113,7 +114,8 @@ bool rr_exposure_begin(struct rr_conn *, struct rr_request_state *) RR_MUST_CHEC
 /* Replaces the request's chunk lists by lists that have the exposed memory as Position
  * Zero Read chunk.  Returns false if there is no memory. */
 bool rr_exposure_list(struct rr_conn *, struct rr_exposure *) RR_MUST_CHECK;
-/* Call when the Reply that announces the exposure is sent. */
+/* Call when a message of the request's reply is sent.  Has no effect if the message does
+ * not announce the exposure, because that has failed. */
 void rr_exposure_post(struct rr_exposure *);
 /* Call when that Send has completed: the lifetime begins. */
 void rr_exposure_sent(struct rr_conn *, struct rr_exposure *);
@@ -145,6 +147,12 @@ bool rr_rprc_may_pull(const struct rr_conn *);
  * Reply must be processed, and refused, like any other. */
 bool rr_reply_pull_received(struct rr_conn *, struct rr_call_state *s,
                             const struct rr_msg *);
+/* Returns true if a Reply to @xid is being pulled, even if its call has ended. */
+bool rr_reply_pull_busy(const struct rr_conn *, uint32_t xid);
+/* Notifies the peer of a message that is not processed, if it is a Reply with a Read
+ * list.  If an earlier Reply with its XID is being pulled, the notification after that
+ * pull is for both. */
+void rr_reply_pull_unread(struct rr_conn *, const struct rr_msg *);
 /* Starts the first pull that waits for memory.  Returns false if there is none, or
  * still no memory. */
 bool rr_reply_pull_next(struct rr_conn *);
