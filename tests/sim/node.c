@@ -131,6 +131,17 @@ static bool told_all_invalidations(const struct node *n)
 	return provider.remote_invalidations == conn.remote_invalidations;
 }
 
+/* Returns true unless the peer invalidated a region after us, although this end waits
+ * for that when a call is cancelled. */
+static bool waited_for_the_peer(const struct node *n)
+{
+	const struct plan *p = &n->run->plan;
+	const struct rr_feature_config *g = &p->conn[n->side].features;
+
+	return p->version != 2 || !g->on || g->cancel_wait < PLAN_LONG_WAIT ||
+	       !strstr(rr_sim_ops.reason(n->pump.ep), "invalidation of a handle");
+}
+
 /* Every post has come back by now, and what is held has not been posted. */
 static void check_end(struct node *n, int status)
 {
@@ -144,6 +155,8 @@ static void check_end(struct node *n, int status)
 	      n->run->plan.fault != FAULT_NONE || run_may_lose(n->run) ||
 	              told_all_invalidations(n),
 	      "side %u: the peer invalidated more than was reported", n->side);
+	CHECK(n->run, waited_for_the_peer(n), "side %u: invalidated twice: %s", n->side,
+	      rr_sim_ops.reason(n->pump.ep));
 	n->run->may_lose = true; /* the other end will follow */
 	rr_conn_info(n->pump.conn, &info);
 	CHECK(n->run, n->pump.stalled || !info.receives_posted,

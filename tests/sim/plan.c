@@ -187,6 +187,25 @@ static void draw_conn(struct plan *p, struct rr_rng *r, unsigned side)
 		c->rvrsdir = p->rvrsdir;
 }
 
+/* Drawn from numbers of their own. */
+static void draw_features(struct plan *p)
+{
+	struct rr_rng r;
+
+	rr_rng_seed(&r, p->seed ^ 0xfea7);
+	p->world.survive_inv_twice = one_in(&r, 8);
+	for (unsigned side = 0; side < 2; side++) {
+		struct rr_feature_config *g = &p->conn[side].features;
+
+		if (one_in(&r, 2))
+			g->on |= 1u << RR_FEATURE_REMINV;
+		g->inv_policy = (enum rr_inv_policy)below(&r, 6);
+		g->no_remote_inv = one_in(&r, 8);
+		g->cancel_wait =
+		        one_in(&r, 2) ? 1 + skewed(&r, 1, 1000000) : PLAN_LONG_WAIT;
+	}
+}
+
 static void draw_arguments(struct spec *s, struct rr_rng *r, uint32_t most)
 {
 	s->n_items = most ? (unsigned)below(r, MAX_ITEMS + 1) : 0;
@@ -323,6 +342,7 @@ void plan_draw(struct plan *p, uint64_t seed)
 		draw_conn(p, &r, side);
 		p->poll_max[side] = one_in(&r, 2) ? 32 : 1 + (unsigned)below(&r, 4);
 	}
+	draw_features(p);
 	if (p->version == 1)
 		fit_version_1(p);
 	cancels = one_in(&r, 6);
@@ -386,11 +406,14 @@ void plan_print(const struct plan *p)
 
 		printf("  %s: credits %u/%u inline send %u recv %u segments %u x %u "
 		       "max "
-		       "message %u requests %u grant %llu\n",
+		       "message %u requests %u grant %llu features %x policy %d wait "
+		       "%llu\n",
 		       i == CLIENT ? "client" : "server", c->credits, c->send_credits,
 		       c->send_bytes, c->recv_bytes, c->max_segments, c->segment_bytes,
 		       c->max_message_bytes, c->max_requests,
-		       (unsigned long long)c->grant_ns);
+		       (unsigned long long)c->grant_ns, c->features.on,
+		       (int)c->features.inv_policy,
+		       (unsigned long long)c->features.cancel_wait);
 	}
 	features_print(p);
 	for (unsigned dir = 0; dir < 2; dir++)

@@ -25,6 +25,8 @@
 #include "prov/sim/sim.h"
 
 enum { CLIENT, SERVER, MAX_ITEMS = 3, MAX_DESTS = 3, MAX_CALLS = 48 };
+/* A cancel_wait beyond the end of any run. */
+#define PLAN_LONG_WAIT RR_SEC(3600)
 
 enum fault {
 	FAULT_NONE,
