@@ -323,8 +323,6 @@ void rr_call_keep(struct rr_conn *c, struct rr_call_state *s)
 	if (s->phase == RR_CALL_WAITING)
 		rr_call_move(s, RR_CALL_EV_KEEP, RR_CALL_DRAINING);
 	s->status = -ECANCELED;
-	stop_awaiting(c, s);
-	rr_notice_carried(c, s, false);
 	abandon_reply(c, s);
 }
 

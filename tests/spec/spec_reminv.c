@@ -120,6 +120,33 @@ static void keep_request(struct side *s, struct rr_request *r)
 	held[s->requested - 1] = r;
 }
 
+/* RI-4.2-10: private data say nothing about version 2. */
+static void version_2_ignores_private_data(void **state)
+{
+	static const uint8_t no[] = {0xf6, 0xab, 0x0e, 0x18, 1, 0, 0, 0};
+	struct rr_conn_config cfg = inv_config(RR_INV_LARGEST);
+	struct side *s = calloc(1, sizeof(*s));
+	struct rr_conn_info info;
+
+	cfg.versions = RR_CONN_V1 | RR_CONN_V2;
+	cfg.v1_no_remote_inv = true;
+	s->cfg = cfg;
+	side_new(s, RR_CONN_SERVER);
+	rr_conn_peer_private(s->c, no, sizeof(no));
+	side_open(s);
+	s->on_request = raw_answer_call;
+	raw_receive(s, "00000077 00000002 00200020 00000005 00000000 00000000");
+	side_forget_sent(s);
+	rr_conn_info(s->c, &info);
+	assert_int_equal(info.version, 2);
+	assert_int_equal(info.send_inline, 4096);
+	assert_int_equal(info.recv_inline, 4096);
+	assert_true(info.remote_invalidate);
+	raw_receive(s, CALL_INV("00000055", "000000ab", "000000ab"));
+	expect_inv(s, 0xab);
+	raw_end(s);
+}
+
 /* RI-5.3-04, RI-4.6-01: each its own, in any order, and no other. */
 static void each_reply_takes_the_value_of_its_call(void **state)
 {
@@ -391,6 +418,7 @@ int main(void)
 	        cmocka_unit_test(the_property_is_ignored_when_off),
 	        cmocka_unit_test(the_requester_chooses),
 	        cmocka_unit_test(a_device_without_it_sends_plainly),
+	        cmocka_unit_test(version_2_ignores_private_data),
 	        cmocka_unit_test(each_reply_takes_the_value_of_its_call),
 	        cmocka_unit_test(the_last_of_three_parts_invalidates),
 	        cmocka_unit_test(nothing_but_a_reply_invalidates),

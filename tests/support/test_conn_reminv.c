@@ -41,6 +41,8 @@ struct inv_call *inv_start(struct side *s, uint32_t xid, unsigned chunks)
 	v->k = spec_new(xid, sizeof(v->item));
 	if (chunks & INV_READ)
 		spec_add(v->k, v->item, sizeof(v->item), true);
+	if (chunks & INV_LONG)
+		spec_add(v->k, spec_octets(), 9000, false);
 	if (chunks & INV_WRITE)
 		spec_dest(v->k, v->result, sizeof(v->result));
 	if (chunks & INV_WRITE2)

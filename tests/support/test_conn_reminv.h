@@ -17,6 +17,7 @@ enum inv_chunk {
 	INV_WRITE2 = 4,
 	INV_REPLY = 8,
 	INV_ALL = 15,
+	INV_LONG = 16, /* the Call is too long for two messages */
 };
 
 /* A Call, and the handles of its regions in header order. */

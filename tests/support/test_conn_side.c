@@ -180,6 +180,7 @@ static void side_invalidate(struct side *s, const struct rr_action *a)
 		return;
 	}
 	r->valid = false;
+	s->inv_octets += r->len;
 	side_compact(s);
 	side_complete(s, a->token, 0);
 }

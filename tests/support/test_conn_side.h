@@ -82,7 +82,8 @@ struct side {
 	unsigned n_regions;
 	uint32_t next_handle;
 	bool misuse; /* the peer used a handle, range or right that it does not have */
-	unsigned inv_twice; /* how often the peer invalidated what was not valid */
+	uint64_t inv_octets; /* octets that this end invalidated itself */
+	unsigned inv_twice;  /* how often the peer invalidated what was not valid */
 	bool fail_reads;
 	const uint8_t *read_from; /* what is at offset 0x10000, without a peer */
 	bool hold_reads;          /* Reads never complete */

@@ -177,6 +177,24 @@ static void invalidation_without_leave_closes(void **state)
 	}
 }
 
+/* Its chunks would be in its last part, which has not been sent. */
+static void a_region_not_yet_offered_closes(void **state)
+{
+	const struct rr_conn_config cfg = inv_config(RR_INV_FIRST);
+	struct side *s = raw_new(RR_CONN_CLIENT, &cfg);
+	struct inv_call *v;
+
+	raw_receive(s, "00000077 00000002 00200002 00000005 00000000 00000000");
+	side_forget_sent(s);
+	v = inv_start(s, 0x55, INV_READ | INV_LONG);
+	assert_int_equal(spec_flags(&s->sent[s->n_sent - 1]), RDMA2_F_MORE);
+	raw_receive_inv(s, "00000055" MSG_REPLY EMPTY REPLY("00000055"), v->read);
+	raw_expect_close(s, -EPROTO);
+	expect_counts(s, 0, 1);
+	raw_end(s);
+	inv_free(v);
+}
+
 /* RI-P-08, RI-6-01 */
 static void an_unknown_handle_closes(void **state)
 {
@@ -351,8 +369,7 @@ static void a_loss_ends_kept_calls(void **state)
 	inv_free(v);
 }
 
-/* A closing connection sends nothing that could invalidate. */
-static void a_call_is_not_kept_while_closing(void **state)
+static void a_closing_connection_ends_kept_calls(void **state)
 {
 	struct side *s = inv_client(RR_INV_FIRST);
 	struct inv_call *v = inv_start(s, 0x55, INV_READ);
@@ -394,6 +411,11 @@ static void a_call_that_invalidates_a_kept_region_closes(void **state)
 	expect_counts(s, 2, 1);
 	raw_end(s);
 	assert_int_equal(v->k->call.status, -ECANCELED);
+	inv_free(v);
+	s = with_kept_call(&v);
+	raw_receive_inv(s, "00000000" NOMSG EMPTY, v->read); /* invalid already */
+	raw_expect_close(s, -EPROTO);
+	raw_end(s);
 	inv_free(v);
 }
 
@@ -437,10 +459,12 @@ static void a_device_that_survives_lets_all_go_at_once(void **state)
 static void a_call_that_named_nothing_ends_at_once(void **state)
 {
 	static const unsigned chunks[] = {INV_READ | INV_WRITE, 0};
+	struct inv_call *v;
+	struct side *s;
 
 	for (unsigned i = 0; i < RR_ARRAY_SIZE(chunks); i++) {
-		struct side *s = inv_client(RR_INV_NONE);
-		struct inv_call *v = inv_start(s, 0x55, chunks[i]);
+		s = inv_client(RR_INV_NONE);
+		v = inv_start(s, 0x55, chunks[i]);
 
 		cancel(s, v);
 		assert_int_equal(s->calls_done, 1);
@@ -448,6 +472,14 @@ static void a_call_that_named_nothing_ends_at_once(void **state)
 		raw_end(s);
 		inv_free(v);
 	}
+	/* a handle 0 that was not named either */
+	s = inv_client(RR_INV_FIRST);
+	s->no_handle = 1;
+	v = inv_start(s, 0x55, INV_READ);
+	cancel(s, v);
+	assert_int_equal(s->calls_done, 1);
+	raw_end(s);
+	inv_free(v);
 }
 
 /* Its chunks are unknown to the peer. */
@@ -494,10 +526,13 @@ static void a_call_cancelled_between_parts_waits_for_the_last(void **state)
 	for (unsigned inv = 0; inv < 2; inv++) {
 		struct side *s = inv_client(RR_INV_FIRST);
 		struct inv_call *v = inv_start(s, 0x55, INV_READ | INV_WRITE);
+		struct rr_conn_info info;
 
 		side_forget_sent(s);
 		raw_receive(s, "00000055" MSG_REPLY_MORE EMPTY "00000055");
 		cancel(s, v);
+		rr_conn_info(s->c, &info);
+		assert_int_equal(info.held_bytes, 0); /* no more parts are kept */
 		raw_receive(s, "00000055" MSG_REPLY_MORE EMPTY "00000001");
 		assert_int_equal(s->calls_done, 0);
 		raw_receive_inv(s, "00000055" MSG_REPLY EMPTY "00000000",
@@ -510,12 +545,14 @@ static void a_call_cancelled_between_parts_waits_for_the_last(void **state)
 /* All parts come after the call was cancelled. */
 static void a_reply_in_parts_ends_the_wait_by_its_last(void **state)
 {
-	for (unsigned inv = 0; inv < 2; inv++) {
+	for (unsigned i = 0; i < 4; i++) {
+		bool inv = i & 1, malformed = i & 2;
 		struct inv_call *v;
 		struct side *s = with_kept_call(&v);
 
-		raw_receive(s, "00000055" MSG_REPLY_MORE EMPTY "00000055");
-		raw_receive(s, "00000055" MSG_REPLY_MORE "00000000"); /* malformed */
+		raw_receive(s, malformed ? "00000055" MSG_REPLY_MORE "00000000"
+		                         : "00000055" MSG_REPLY_MORE EMPTY "00000055");
+		raw_receive(s, "00000055" MSG_REPLY_MORE "00000000");
 		assert_int_equal(s->calls_done, 0);
 		raw_receive_inv(s, "00000055" MSG_REPLY EMPTY "00000001",
 		                inv ? v->write : 0);
@@ -586,6 +623,7 @@ int main(void)
 	        cmocka_unit_test(an_error_leaves_all_regions_to_us),
 	        cmocka_unit_test(a_malformed_reply_has_invalidated_its_handle),
 	        cmocka_unit_test(invalidation_without_leave_closes),
+	        cmocka_unit_test(a_region_not_yet_offered_closes),
 	        cmocka_unit_test(an_unknown_handle_closes),
 	        cmocka_unit_test(a_handle_invalidated_twice_closes),
 	        cmocka_unit_test(a_kept_region_waits_for_the_reply),
@@ -595,7 +633,7 @@ int main(void)
 	        cmocka_unit_test(a_kept_call_ends_although_the_properties_were_refused),
 	        cmocka_unit_test(cancelling_twice_changes_nothing),
 	        cmocka_unit_test(a_loss_ends_kept_calls),
-	        cmocka_unit_test(a_call_is_not_kept_while_closing),
+	        cmocka_unit_test(a_closing_connection_ends_kept_calls),
 	        cmocka_unit_test(a_reply_to_another_call_may_release_a_kept_region),
 	        cmocka_unit_test(a_call_that_invalidates_a_kept_region_closes),
 	        cmocka_unit_test(a_late_invalidation_of_another_region_is_accepted),

@@ -303,6 +303,32 @@ static void the_policy_survives_a_refusal(void **state)
 	inv_free(v);
 }
 
+/* RI-5.2-03: if the cost of an invalidation grows with the region, LARGEST leaves the
+ * least to us. */
+static void the_largest_region_saves_the_most_octets(void **state)
+{
+	static const uint64_t left[] = {
+	        [RR_INV_LARGEST] = 600 + 700 + 600,
+	        [RR_INV_NONE] = 600 + 700 + 600 + 70000,
+	        [RR_INV_READ_FIRST] = 700 + 600 + 70000,
+	        [RR_INV_WRITE_FIRST] = 600 + 600 + 70000,
+	        [RR_INV_FIRST] = 700 + 600 + 70000,
+	        [RR_INV_SINGLE] = 600 + 700 + 600 + 70000,
+	};
+
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(left); i++) {
+		struct side *s = inv_client((enum rr_inv_policy)i);
+		struct inv_call *v = inv_start(s, 0x55, INV_ALL);
+
+		inv_answer(s, v, inv_named(s));
+		assert_int_equal(v->k->call.status, RR_CALL_OK);
+		assert_int_equal(s->inv_octets, left[i]);
+		assert_true(left[i] >= left[RR_INV_LARGEST]);
+		raw_end(s);
+		inv_free(v);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -317,6 +343,7 @@ int main(void)
 	        cmocka_unit_test(no_call_names_a_handle_if_we_take_none),
 	        cmocka_unit_test(the_policy_has_no_effect_when_off),
 	        cmocka_unit_test(the_policy_survives_a_refusal),
+	        cmocka_unit_test(the_largest_region_saves_the_most_octets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -120,6 +120,75 @@ static void calls_of_every_kind_succeed_by_every_policy(void **state)
 		}
 }
 
+/* Returns how many of the messages to the server, from number *@at on, have that type. */
+static unsigned count_type(const struct side *sv, unsigned *at, uint32_t htype)
+{
+	unsigned seen = 0;
+
+	for (; *at != sv->in_tail; ++*at)
+		seen += rr_load_u32(sv->in[*at % SIDE_QUEUE].p + 12) == htype;
+	return seen;
+}
+
+/* Runs the Calls, and returns how many of their messages had type @htype. */
+static unsigned run_and_count(struct workload *w, const struct job *shape, unsigned n,
+                              uint32_t htype)
+{
+	unsigned seen = 0, at = w->p.sv.in_tail;
+
+	for (unsigned i = 0; i < n; i++) {
+		job_start(&w->p.cl, workload_add(w, shape));
+		do {
+			do {
+				seen += count_type(&w->p.sv, &at, htype);
+			} while (pair_step(&w->p));
+		} while (w->p.cl.calls_done <= i && pair_wait(&w->p, RR_SEC(3)));
+		assert_int_equal(w->job[i].call.status, RR_CALL_OK);
+	}
+	return seen;
+}
+
+/* RI-5.2-04, RI-P-01: Calls of the header types of other features name a handle, too. */
+static void every_type_of_call_names_a_handle(void **state)
+{
+	enum { CALLS = 12 };
+	static const struct {
+		enum rr_feature feature;
+		uint32_t htype;
+		struct job job;
+	} t[] = {
+	        {RR_FEATURE_HTFAM, 0xffffff4a, {.n_items = 1, .item = {700}}},
+	        {RR_FEATURE_HTFAM,
+	         0xffffff48,
+	         {.n_items = 1, .item = {700}, .flags = RR_CALL_SPECIAL}},
+	        {RR_FEATURE_RPRC,
+	         0xffffff22,
+	         {.n_items = 1, .item = {700}, .reply_filler = 60000}},
+	};
+
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(t); i++) {
+		struct workload *w = workload_new();
+		struct rr_conn_config *g[2] = {&w->p.cl.cfg, &w->p.sv.cfg};
+		unsigned seen;
+
+		workload_configure(w, 8, 4096, 0, true);
+		for (unsigned k = 0; k < 2; k++) {
+			g[k]->features.on =
+			        1u << RR_FEATURE_REMINV | 1u << t[i].feature;
+			g[k]->features.done_delay = RR_SEC(1);
+		}
+		pair_new(&w->p, i);
+		seen = run_and_count(w, &t[i].job, CALLS, t[i].htype);
+		/* the first Call has no notification to carry */
+		assert_int_equal(seen,
+		                 t[i].feature == RR_FEATURE_RPRC ? CALLS - 1 : CALLS);
+		assert_int_equal(counters(&w->p.cl).remote_invalidations, CALLS);
+		assert_int_equal(w->p.cl.inv_twice, 0);
+		assert_int_equal(w->p.sv.inv_twice, 0);
+		workload_end(w);
+	}
+}
+
 static const struct job everything = {
         .filler = 9000,
         .n_items = 2,
@@ -203,6 +272,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(one_invalidation_per_call_is_saved),
 	        cmocka_unit_test(calls_of_every_kind_succeed_by_every_policy),
+	        cmocka_unit_test(every_type_of_call_names_a_handle),
 	        cmocka_unit_test(a_cancelled_call_is_never_invalidated_twice),
 	        cmocka_unit_test(many_cancelled_calls_end),
 	};

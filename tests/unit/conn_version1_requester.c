@@ -746,6 +746,53 @@ static void a_late_reply_may_invalidate_what_was_given_up(void **state)
 	}
 }
 
+/* ... but only if either private data permitted it.                 [ext §4.7] */
+static void a_late_reply_may_not_invalidate_without_leave(void **state)
+{
+	static const struct {
+		bool own;
+		const char *peer;
+	} t[] = {{true, "f6ab0e18 01000000"}, {false, HELLO}};
+
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(t); i++) {
+		const struct rr_conn_config cfg = {.remote_invalidate = true,
+		                                   .v1_no_remote_inv = !t[i].own};
+		struct attack a = begin(&cfg, t[i].peer);
+		uint32_t handle = region(&a, true)->handle;
+
+		rr_conn_cancel(a.s->c, &a.o->call, a.s->now);
+		side_drain(a.s);
+		side_complete_all(a.s);
+		raw_receive_inv(a.s, "00000099" V1_MSG V1_EMPTY REPLY("00000099"),
+		                handle);
+		raw_expect_close(a.s, -EPROTO);
+		end(a.s, a.o);
+	}
+}
+
+/* The feature REMINV does not apply to version 1: the base's rules stay. */
+static void a_fallback_leaves_the_feature(void **state)
+{
+	const struct rr_conn_config cfg = {.remote_invalidate = true,
+	                                   .versions = RR_CONN_V1 | RR_CONN_V2,
+	                                   .features = {.on = 1u << RR_FEATURE_REMINV}};
+	struct side *s = raw_new(RR_CONN_CLIENT, &cfg);
+	struct v1_call *o = v1_call(0x99, 8, true);
+	uint8_t hello[8];
+
+	rr_conn_peer_private(s->c, hello, raw_octets(HELLO, hello, sizeof(hello)));
+	raw_receive(s,
+	            "00007000 00000001 00000020 00000004 00000001 00000001 00000001");
+	side_forget_sent(s);
+	v1_start(s, o);
+	assert_int_equal(s->n_regions, 1);
+	side_forget_sent(s);
+	raw_receive_inv(s, "00000099" V1_ERROR "00000002", s->region[0].handle);
+	raw_expect_silence(s);
+	assert_int_equal(o->call.status, RR_CALL_REMOTE_ERROR);
+	end(s, o);
+}
+
 /* -- calls in reverse [RFC 8167] ------------------------------------------- */
 
 static struct side *listener(uint32_t level)
@@ -932,6 +979,8 @@ int main(void)
 	        cmocka_unit_test(any_handle_of_the_call_may_be_invalidated),
 	        cmocka_unit_test(another_handle_closes),
 	        cmocka_unit_test(a_late_reply_may_invalidate_what_was_given_up),
+	        cmocka_unit_test(a_late_reply_may_not_invalidate_without_leave),
+	        cmocka_unit_test(a_fallback_leaves_the_feature),
 	        cmocka_unit_test(a_reverse_call_is_served),
 	        cmocka_unit_test(a_reverse_call_may_have_the_xid_of_a_call),
 	        cmocka_unit_test(a_reverse_call_nobody_listens_to_is_refused),

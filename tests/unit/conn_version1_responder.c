@@ -535,6 +535,16 @@ static void a_reply_invalidates_only_if_both_ends_can(void **state)
 	        {true, NULL, 0},
 	};
 
+	/* RI-4.2-07: our own private data say no */
+	const struct rr_conn_config none = {.remote_invalidate = true,
+	                                    .v1_no_remote_inv = true};
+	struct side *plain = v1_new(RR_CONN_SERVER, &none, "f6ab0e18 01010000");
+
+	raw_receive(plain, "00000055" V1_MSG NO_READS WRITE("000000aa", "00000100")
+	                           NO_MORE NO_REPLY CALL("00000055"));
+	v1_expect(plain, "00000055" OUR_MSG NO_READS WRITE("000000aa", "00000000")
+	                         NO_MORE NO_REPLY REPLY("00000055"));
+	raw_end(plain);
 	for (unsigned i = 0; i < RR_ARRAY_SIZE(t); i++) {
 		const struct rr_conn_config cfg = {.remote_invalidate = t[i].own};
 		struct side *s = v1_new(RR_CONN_SERVER, &cfg, t[i].peer);
@@ -587,6 +597,37 @@ static void an_error_does_not_invalidate(void **state)
 	raw_end(s);
 }
 
+static void hold_two(struct side *s, struct rr_request *r)
+{
+	struct rr_request **held = s->app;
+
+	held[s->requested - 1] = r;
+}
+
+/* RI-4.2-08: each its own, in any order. */
+static void each_reply_invalidates_a_handle_of_its_call(void **state)
+{
+	const struct rr_conn_config cfg = {.remote_invalidate = true};
+	struct side *s = v1_new(RR_CONN_SERVER, &cfg, "f6ab0e18 01010000");
+	struct rr_request *held[2];
+
+	s->app = held;
+	s->on_request = hold_two;
+	raw_receive(s, "00000055" V1_MSG NO_READS WRITE("000000aa", "00000100")
+	                       NO_MORE NO_REPLY CALL("00000055"));
+	raw_receive(s, "00000056" V1_MSG NO_READS NO_MORE WRITE("000000ab", "00001000")
+	                       CALL("00000056"));
+	for (unsigned i = 2; i-- > 0;) {
+		v1_answer(s, held[i]);
+		side_drain(s);
+		side_complete_all(s);
+		assert_int_equal(s->n_sent, 1);
+		assert_int_equal(s->sent[0].inv, 0xaa + i);
+		side_forget_sent(s);
+	}
+	raw_end(s);
+}
+
 /* -- thresholds [RFC 8797 §4.2] -------------------------------------------- */
 
 static void thresholds_are_those_of_the_private_data(void **state)
@@ -601,6 +642,7 @@ static void thresholds_are_those_of_the_private_data(void **state)
 	        {"f6ab0e18 01000103", 4096, 4096, 4096, 2048},
 	        {"f6ab0e18 0100ffff", 5000, 5000, 5000, 4096},
 	        {"0102 f6ab0e18 01000303 99", 2048, 1024, 2048, 1024},
+	        {"010203 f6ab0e18 01000701", 4096, 16384, 2048, 8192},
 	        {"f6ab0e18 02000303", 4096, 4096, 1024, 1024},
 	        {"f6ab0e18 010003", 4096, 4096, 1024, 1024},
 	        {NULL, 4096, 4096, 1024, 1024},
@@ -627,6 +669,7 @@ static void own_private_data_tells_sizes_and_invalidation(void **state)
 		uint32_t send, recv;
 		bool inv;
 		const char *want;
+		bool keeps, declines;
 	} t[] = {
 	        {RR_CONN_V1, 4096, 4096, false, "f6ab0e18 01000303"},
 	        {RR_CONN_V1 | RR_CONN_V2, 1024, 8192, true, "f6ab0e18 01010007"},
@@ -634,13 +677,24 @@ static void own_private_data_tells_sizes_and_invalidation(void **state)
 	        {RR_CONN_V1, 100, 1 << 20, false, "f6ab0e18 010000ff"},
 	        {RR_CONN_V2, 0, 0, true, ""},
 	        {0, 0, 0, true, ""},
+	        /* RI-4.2-05, RI-4.2-09 */
+	        {RR_CONN_V1, 4096, 4096, true, "f6ab0e18 01010303"},
+	        {RR_CONN_V1, 4096, 4096, true, "f6ab0e18 01000303", .keeps = true},
+	        {RR_CONN_V1 | RR_CONN_V2, 4096, 4096, true, "f6ab0e18 01000303",
+	         .declines = true},
+	        /* version 1 has no features */
+	        {RR_CONN_V1, 4096, 4096, true, "f6ab0e18 01010303", .declines = true},
 	};
 
 	for (unsigned i = 0; i < RR_ARRAY_SIZE(t); i++) {
-		const struct rr_conn_config cfg = {.versions = t[i].versions,
-		                                   .send_bytes = t[i].send,
-		                                   .recv_bytes = t[i].recv,
-		                                   .remote_invalidate = t[i].inv};
+		const struct rr_conn_config cfg = {
+		        .versions = t[i].versions,
+		        .send_bytes = t[i].send,
+		        .recv_bytes = t[i].recv,
+		        .remote_invalidate = t[i].inv,
+		        .v1_no_remote_inv = t[i].keeps,
+		        .features = {.on = 1u << RR_FEATURE_REMINV,
+		                     .no_remote_inv = t[i].declines}};
 		uint8_t want[8], got[8];
 		size_t n = raw_octets(t[i].want, want, sizeof(want));
 
@@ -679,6 +733,7 @@ int main(void)
 	        cmocka_unit_test(as_many_requests_as_were_granted),
 	        cmocka_unit_test(a_reply_invalidates_only_if_both_ends_can),
 	        cmocka_unit_test(an_error_does_not_invalidate),
+	        cmocka_unit_test(each_reply_invalidates_a_handle_of_its_call),
 	        cmocka_unit_test(thresholds_are_those_of_the_private_data),
 	        cmocka_unit_test(own_private_data_tells_sizes_and_invalidation),
 	};

@@ -21,25 +21,35 @@ static bool is_kept(const struct rr_call_state *s)
 	return !rr_list_empty(&s->kept);
 }
 
-/* -- cancelled calls ------------------------------------------------------- */
-
-/* Returns the accessible region that the Call named, or NULL. */
-static struct rr_mr *named_region(const struct rr_call_state *s)
+/* Returns the call's region @handle, or NULL.  If @valid is true, the peer must have
+ * access to the region. */
+static struct rr_mr *region_of_call(const struct rr_call_state *s, uint32_t handle,
+                                    bool valid)
 {
 	struct rr_call_chunks *o = s->chunks;
-	uint32_t handle = o ? o->lists.inv_handle : 0;
 
-	for (unsigned i = 0; handle && i < o->n; i++)
-		if (o->region[i].handle == handle && o->region[i].phase == RR_MR_VALID)
+	for (unsigned i = 0; o && i < o->n; i++)
+		if (o->region[i].handle == handle &&
+		    (!valid || o->region[i].phase == RR_MR_VALID))
 			return &o->region[i];
 	return NULL;
 }
 
-/* Returns true if the Call has been sent completely, so that the peer knows its
- * chunks. */
+/* Returns true if the Call has been sent completely, so that the peer knows its chunks,
+ * and its Reply has not arrived completely. */
 static bool awaits_reply(const struct rr_call_state *s)
 {
 	return s->phase == RR_CALL_WAITING || s->phase == RR_CALL_DRAINING;
+}
+
+/* -- cancelled calls ------------------------------------------------------- */
+
+/* Returns the accessible region that the Call named, or NULL. */
+static const struct rr_mr *named_region(const struct rr_call_state *s)
+{
+	uint32_t handle = s->chunks ? s->chunks->lists.inv_handle : 0;
+
+	return handle ? region_of_call(s, handle, true) : NULL;
 }
 
 static void withdraw_others(struct rr_conn *c, struct rr_call_state *s,
@@ -59,8 +69,7 @@ bool rr_reminv_keep(struct rr_conn *c, struct rr_call_state *s)
 
 	if (is_kept(s))
 		return true;
-	if (!rr_reminv_on(c) || c->survives_inv_twice || !rr_conn_live(c) ||
-	    !awaits_reply(s))
+	if (!rr_reminv_on(c) || c->survives_inv_twice || !awaits_reply(s))
 		return false;
 	named = named_region(s);
 	if (!named)
@@ -73,18 +82,6 @@ bool rr_reminv_keep(struct rr_conn *c, struct rr_call_state *s)
 }
 
 /* -- invalidated handles --------------------------------------------------- */
-
-static struct rr_mr *region_of_call(const struct rr_call_state *s, uint32_t handle,
-                                    bool valid)
-{
-	struct rr_call_chunks *o = s->chunks;
-
-	for (unsigned i = 0; o && i < o->n; i++)
-		if (o->region[i].handle == handle &&
-		    (!valid || o->region[i].phase == RR_MR_VALID))
-			return &o->region[i];
-	return NULL;
-}
 
 /* Returns the call that has an accessible region @handle, or NULL. */
 static struct rr_call_state *find_owner(const struct rr_conn *c, uint32_t handle)
@@ -128,7 +125,7 @@ bool rr_reminv_take(struct rr_conn *c, const struct rr_msg *m)
 		s = find_owner(c, m->inv_handle);
 	if (!s)
 		return reply && was_cancelled(c, m->inv_handle);
-	allowed = reply && (s->entry.xid == m->p.xid || is_kept(s));
+	allowed = reply && awaits_reply(s) && (s->entry.xid == m->p.xid || is_kept(s));
 	(void)rr_mr_take_remote(c, region_of_call(s, m->inv_handle, true));
 	if (allowed && is_kept(s))
 		rr_call_end(c, s, s->status);
