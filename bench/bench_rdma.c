@@ -265,8 +265,7 @@ static void prepare(struct work *w, struct slot *s)
 	if (o->test == BENCH_LIST && o->reply != BENCH_CONTINUED) {
 		s->call.reply_bytes =
 		        o->bytes + 12 > LIST_MAX ? o->bytes + 12 : LIST_MAX;
-		if (o->reply == BENCH_CHUNK)
-			s->call.reply_usual = s->call.reply_bytes;
+		s->call.large_reply = o->reply == BENCH_CHUNK;
 	}
 	if (o->test != BENCH_READ)
 		return;
