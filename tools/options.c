@@ -26,7 +26,7 @@ int tool_take_provider(void *to, const char *arg)
 
 int tool_take_features(void *to, const char *arg)
 {
-	char reason[256];
+	char reason[512];
 
 	if (rpcrdma_features_check(arg, reason, sizeof(reason))) {
 		tool_error("--features: %s", reason);

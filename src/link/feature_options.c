@@ -17,7 +17,8 @@ struct key {
 	enum rr_feature feature;
 	size_t at, width; /* member of struct rr_feature_options; width 0 = none */
 	uint64_t min, max;
-	size_t no; /* bool member that the value 0 sets to true; 0 = none */
+	size_t no;     /* bool member that the value 0 sets to true; 0 = none */
+	uint64_t unit; /* the member is the value times @unit; 0 = 1 */
 };
 
 #define AT(member)                                                                     \
@@ -36,7 +37,19 @@ static const struct key keys[] = {
         {"rprc-pull", RR_FEATURE_RPRC, AT(config.max_pull), 1, UINT32_MAX, 0},
         {"rprc-sends", RR_FEATURE_RPRC, AT(config.cont_max_sends), 1, 65535, 0},
         {"rprc-piggyback", RR_FEATURE_RPRC, 0, 0, 0, 1, NO(rprc_no_piggyback)},
+        {"rprc-delay", RR_FEATURE_RPRC, AT(config.done_delay), 1, 1000000, 0,
+         RR_MS(1) / 1000},
         {"rprc-reply-chunks", RR_FEATURE_RPRC, 0, 0, 0, 1, NO(no_reply_chunks)},
+        {"reminv-allow", RR_FEATURE_REMINV, 0, 0, 0, 1, NO(no_remote_inv)},
+        {"reminv-wait", RR_FEATURE_REMINV, AT(config.cancel_wait), 1, 600000, 0,
+         RR_MS(1)},
+        {"rtr-segments", RR_FEATURE_RTR, AT(config.rtr_segments), 0, 65535, 0},
+        {"rtr-segment-bytes", RR_FEATURE_RTR, AT(config.rtr_segment_bytes), 4, 1 << 20,
+         0},
+        {"rtr-requests", RR_FEATURE_RTR, AT(config.rtr_requests), 1, 65535, 0},
+        {"rtr-responses", RR_FEATURE_RTR, AT(config.rtr_responses), 1, 65535, 0},
+        {"rtr-item", RR_FEATURE_RTR, AT(config.tbsn_max), 1, UINT32_MAX, 0},
+        {"rtr-wait", RR_FEATURE_RTR, AT(config.group_wait), 1, 600000, 0, RR_MS(1)},
 };
 
 /* Indexed by enum rr_inv_policy. */
@@ -140,8 +153,8 @@ static uint64_t read_feature_number(struct word w)
 static int set_value(struct rr_feature_options *o, const struct key *k, struct word w,
                      struct rr_reason reason)
 {
-	uint64_t v = read_feature_number(w);
-	uint32_t v32 = (uint32_t)v;
+	uint64_t v = read_feature_number(w), stored = v * RR_MAX(k->unit, 1u);
+	uint32_t stored32 = (uint32_t)stored;
 
 	if (k->no && v <= k->max)
 		*(bool *)((char *)o + k->no) = !v;
@@ -158,7 +171,8 @@ static int set_value(struct rr_feature_options *o, const struct key *k, struct w
 	}
 	if (k->width)
 		memcpy((char *)o + k->at,
-		       k->width == sizeof(v32) ? (const void *)&v32 : &v, k->width);
+		       k->width == sizeof(stored32) ? (const void *)&stored32 : &stored,
+		       k->width);
 	return 0;
 }
 

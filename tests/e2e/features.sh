@@ -24,6 +24,8 @@ refuses '--features: option "rprc-lifetime" of the features is 0 or a number fro
 refuses '--features: there is an option of feature "rprc", which is off' \
 	cp --features rtr,rprc-pending=3 a b
 
+refuses 'rtr-item, rtr-wait' ping --features all,foo=1 127.0.0.1 # all names fit
+
 # shows TEXT JSON SERVER'S CLIENT'S [OPTION...]: what ping prints of the features.
 shows() {
 	_text=$1 _json=$2 _ends="$3 $4"

@@ -87,7 +87,7 @@ static void a_policy_switches_reminv_on(void **state)
 /* Each key sets its member and no other. */
 static void keys_set_limits(void **state)
 {
-	struct rr_feature_options o, all = parsed("rprc");
+	struct rr_feature_options o, all = parsed("all");
 
 	(void)state;
 #define SETS(text, member, value)                                                      \
@@ -96,20 +96,28 @@ static void keys_set_limits(void **state)
 	o.member = all.member;                                                         \
 	assert_memory_equal(&o, &all, sizeof(o))
 
-	SETS("rprc,rprc-lifetime=1000", config.rprc_lifetime_ms, 1000);
-	SETS("rprc-lifetime=4294967295,rprc", config.rprc_lifetime_ms, UINT32_MAX);
-	SETS("rprc,rprc-lifetime=0", config.rprc_no_lifetime, true);
-	SETS("rprc,rprc-lifetime=0,rprc-lifetime=10000", config.rprc_no_lifetime,
-	     false);
-	SETS("rprc,rprc-pending=65536", config.rprc_max_pending, 65536);
-	SETS("rprc,rprc-bytes=1099511627776", config.rprc_max_bytes, (uint64_t)1 << 40);
-	SETS("rprc,rprc-total=5000000000", rprc_total_bytes, 5000000000);
-	SETS("rprc,rprc-pull=1", config.max_pull, 1);
-	SETS("rprc,rprc-sends=1", config.cont_max_sends, 1);
-	SETS("rprc,rprc-piggyback=0", config.rprc_no_piggyback, true);
-	SETS("rprc,rprc-piggyback=1", config.rprc_no_piggyback, false);
-	SETS("rprc,rprc-reply-chunks=0", config.no_reply_chunks, true);
-	SETS("rprc,rprc-reply-chunks=1", config.no_reply_chunks, false);
+	SETS("all,rprc-lifetime=1000", config.rprc_lifetime_ms, 1000);
+	SETS("rprc-lifetime=4294967295,all", config.rprc_lifetime_ms, UINT32_MAX);
+	SETS("all,rprc-lifetime=0", config.rprc_no_lifetime, true);
+	SETS("all,rprc-lifetime=0,rprc-lifetime=10000", config.rprc_no_lifetime, false);
+	SETS("all,rprc-pending=65536", config.rprc_max_pending, 65536);
+	SETS("all,rprc-bytes=1099511627776", config.rprc_max_bytes, (uint64_t)1 << 40);
+	SETS("all,rprc-total=5000000000", rprc_total_bytes, 5000000000);
+	SETS("all,rprc-pull=1", config.max_pull, 1);
+	SETS("all,rprc-sends=1", config.cont_max_sends, 1);
+	SETS("all,rprc-piggyback=0", config.rprc_no_piggyback, true);
+	SETS("all,rprc-piggyback=1", config.rprc_no_piggyback, false);
+	SETS("all,rprc-reply-chunks=0", config.no_reply_chunks, true);
+	SETS("all,rprc-reply-chunks=1", config.no_reply_chunks, false);
+	SETS("all,rprc-delay=250", config.done_delay, 250000);
+	SETS("all,reminv-allow=0", config.no_remote_inv, true);
+	SETS("all,reminv-wait=1500", config.cancel_wait, RR_MS(1500));
+	SETS("all,rtr-segments=7", config.rtr_segments, 7);
+	SETS("all,rtr-segment-bytes=8192", config.rtr_segment_bytes, 8192);
+	SETS("all,rtr-requests=3", config.rtr_requests, 3);
+	SETS("all,rtr-responses=5", config.rtr_responses, 5);
+	SETS("all,rtr-item=4000000000", config.tbsn_max, 4000000000);
+	SETS("all,rtr-wait=20", config.group_wait, RR_MS(20));
 #undef SETS
 }
 
@@ -149,6 +157,9 @@ static void wrong_lists_are_refused_with_the_reason(void **state)
 	        {"rprc,rprc-piggyback=2", "is a number from 0 to 1, not \"2\""},
 	        {"rprc-lifetime=2000",
 	         "there is an option of feature \"rprc\", which is off"},
+	        {"rprc,reminv-wait=600001",
+	         "is a number from 1 to 600000, not \"600001\""},
+	        {"rprc,rtr-segments=1", "of feature \"rtr\", which is off"},
 	        {"rtr,rprc-piggyback=1", "of feature \"rprc\", which is off"},
 	};
 
