@@ -265,7 +265,8 @@ static void prepare(struct work *w, struct slot *s)
 	if (o->test == BENCH_LIST && o->reply != BENCH_CONTINUED) {
 		s->call.reply_bytes =
 		        o->bytes + 12 > LIST_MAX ? o->bytes + 12 : LIST_MAX;
-		s->call.large_reply = o->reply == BENCH_CHUNK;
+		if (o->reply == BENCH_CHUNK)
+			s->call.reply_usual = s->call.reply_bytes;
 	}
 	if (o->test != BENCH_READ)
 		return;

@@ -571,13 +571,11 @@ struct rpcrdma_call_options {
 	void *arg;
 	struct rpcrdma_gss *gss; /* RPCSEC_GSS on this connection, or NULL; if set,
 				    @cred must be NULL */
-	/* Hints for servers that can expose long Replies (feature rprc).  For such a
-	 * server, the library provides memory for a Reply in advance only if
-	 * @large_reply is set, or if @reply_min octets do not fit in one message. */
-	size_t reply_min;     /* shortest results, without the items in dests; 0 =
-			     unknown */
-	uint64_t large_reply; /* nonzero = the results are usually nearly as long as
-				 reply_bytes */
+	/* Usual length of the results, without the items in dests; 0 = unknown.  A
+	 * hint for servers that can expose long Replies (feature rprc): for such a
+	 * server, the library provides memory for a Reply in advance only if results of
+	 * this length do not fit in one message. */
+	size_t reply_usual;
 };
 
 /* Starts a call.  After a reconnect the library sends the call again, under the same

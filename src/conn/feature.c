@@ -141,7 +141,7 @@ unsigned rr_features_agreed(const struct rr_conn *c)
 
 bool rr_features_progress(struct rr_conn *c)
 {
-	FOR_EACH_FEATURE (c->features, f, progress)
+	FOR_EACH_FEATURE (c->cfg.features.on, f, progress)
 		if (f->progress(c))
 			return true;
 	return false;

@@ -413,7 +413,8 @@ static void receive_feature(struct rr_conn *c, const struct rr_feature_ops *f,
 
 void rr_recv_v2(struct rr_conn *c, struct rr_msg *m)
 {
-	const struct rr_feature_ops *f = rr_feature_of(c, m->p.htype);
+	const struct rr_feature_ops *f =
+	        c->features ? rr_feature_of(c, m->p.htype) : NULL;
 	uint32_t code = 0;
 
 	if (f && f->translate) {

@@ -606,7 +606,7 @@ static int fill_call(struct rpcrdma_call *k, const struct rpcrdma_call_options *
 	        .flags = (o->force_special ? RR_CALL_SPECIAL : 0u) |
 	                 (o->idempotent ? RR_CALL_IDEMPOTENT : 0u) |
 	                 (keep ? RR_CALL_NO_REDUCE | RR_CALL_NO_WRITES : 0u) |
-	                 (keep || o->large_reply ? RR_CALL_LARGE_REPLY : 0u) |
+	                 (keep ? RR_CALL_LARGE_REPLY : 0u) |
 	                 (pass && pass->whole ? RR_CALL_WHOLE : 0u) |
 	                 (pass && pass->room ? RR_CALL_ROOM : 0u),
 	        .pieces = k->pieces,
@@ -614,7 +614,7 @@ static int fill_call(struct rpcrdma_call *k, const struct rpcrdma_call_options *
 	        .dests = k->dests,
 	        .n_dests = o->n_dests,
 	        .reply_bytes = reply_bound(k, o, calls_null(o, pass)),
-	        .reply_min = o->reply_min,
+	        .reply_min = o->reply_usual,
 	};
 	k->user_dests = o->dests;
 	k->done = o->done;

@@ -2,6 +2,7 @@
 /*
  * Feature RPRC as a program sees it: both ends offer it, long replies are read by the
  * client, and the counters of both ends say so; and the cases in which it is not used.
+ *                                                     [RR-6-01, RR-P-11, RR-P-12]
  */
 #include "test_both_ends.h"
 
@@ -16,21 +17,31 @@ static void on_filled(struct rpcrdma_call *k, const struct rpcrdma_reply *r, voi
 	both_on_done(k, r, arg);
 }
 
-/* Calls for a long reply without an item, and checks it. */
-static void fetch_long(void)
+static uint8_t args[12];
+static const struct rpcrdma_piece args_piece = {args, sizeof(args), false};
+
+/* A call for a long reply without an item. */
+static struct rpcrdma_call_options call_for_long(struct wait *x)
 {
-	uint8_t args[12];
-	struct rpcrdma_piece p = {args, sizeof(args), false};
-	struct wait x;
-	struct rpcrdma_call_options o = both_call(P_FILL, &x);
+	struct rpcrdma_call_options o = both_call(P_FILL, x);
 
 	put32(args, 7);
 	put32(args + 4, LONG);
 	put32(args + 8, 0);
 	memset(seen, 0, sizeof(seen));
-	o.args = &p;
+	o.args = &args_piece;
 	o.n_args = 1;
+	o.reply_bytes = both.options.version == 1 ? sizeof(seen) : 0;
 	o.done = on_filled;
+	return o;
+}
+
+/* Makes that call, and checks the reply. */
+static void fetch_long(void)
+{
+	struct wait x;
+	struct rpcrdma_call_options o = call_for_long(&x);
+
 	assert_int_equal(both_run(both.conn, &o, &x), 0);
 	assert_int_equal(be32(seen), LONG);
 	for (size_t i = 0; i < LONG; i++)
@@ -104,6 +115,13 @@ static void one_end_alone_changes_nothing(void **state)
 	not_exposed();
 }
 
+static void neither_end_exposes(void **state)
+{
+	start_with("none", "none");
+	assert_int_equal(features(), 0);
+	not_exposed();
+}
+
 static void the_default_is_off(void **state)
 {
 	start_with(NULL, "rprc");
@@ -129,6 +147,27 @@ static void replies_that_the_client_would_not_read_are_not_exposed(void **state)
 {
 	start_with("rprc,rprc-pull=299999", "rprc");
 	not_exposed();
+}
+
+/* More Reads than the client's ORD, which is 1: they wait for each other. */
+static void many_replies_are_read_one_at_a_time(void **state)
+{
+	enum { N = 20 };
+	struct wait x[N];
+
+	both.options.provider = "iwarp:ord=1";
+	start_with("rprc", "rprc");
+	for (unsigned i = 0; i < N; i++) {
+		struct rpcrdma_call_options o = call_for_long(&x[i]);
+
+		assert_int_equal(rpcrdma_call(both.conn, &o, NULL), 0);
+	}
+	for (unsigned i = 0; i < N; i++) {
+		both_spin_until(&x[i].done, 1);
+		assert_int_equal(x[i].status, 0);
+	}
+	assert_true(engine_stats().rprc_exposed >= 10);
+	assert_int_equal(engine_stats().connections_lost, 0);
 }
 
 /* The client can make no RDMA Read: its ORD is 0. */
@@ -165,6 +204,9 @@ static void version_1_has_no_features(void **state)
 	both_connect(&both.conn);
 	both_spin_until(&both.ups, 1);
 	assert_int_equal(features(), 0);
+	fetch_long();
+	assert_int_equal(engine_stats().rprc_exposed + engine_stats().done_sent, 0);
+	assert_int_equal(engine_stats().reply_chunks_used, 1);
 }
 
 /* Resets the client's TCP connection. */
@@ -201,7 +243,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        TEST(long_replies_are_read_by_the_client),
 	        TEST(one_end_alone_changes_nothing),
+	        TEST(neither_end_exposes),
 	        TEST(the_default_is_off),
+	        TEST(many_replies_are_read_one_at_a_time),
 	        TEST(sends_may_be_preferred),
 	        TEST(replies_beyond_a_limit_are_not_exposed),
 	        TEST(replies_that_the_client_would_not_read_are_not_exposed),

@@ -3,20 +3,10 @@
  * Memory for exposed replies, of all connections: how much there is, that it is
  * released, and who loses it when others wait for memory.  A lazy client is one whose
  * engine stops when the server has exposed its reply: it neither reads nor confirms.
+ *                                                                       [RR-5.4.3-05]
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
-#include <arpa/inet.h>
-#include <rpcrdma/rpcrdma.h>
-
 #include "test_octets.h"
+#include "test_raw_peer.h"
 
 enum { PROGRAM = 0x20049003, MIB = 1 << 20, LIMIT = 16 * MIB, LAZY = 3 };
 enum { P_LONG, P_PLACED };
@@ -126,6 +116,14 @@ static uint64_t exposed_bytes(void)
 	rpcrdma_budget_get(&b, sizeof(b));
 	assert_true(b.exposed_bytes <= b.used_bytes);
 	return b.exposed_bytes;
+}
+
+static uint64_t ended_connections(void)
+{
+	struct rpcrdma_budget b;
+
+	rpcrdma_budget_get(&b, sizeof(b));
+	return b.ended;
 }
 
 static void spin_server(unsigned ms)
@@ -317,10 +315,8 @@ static void the_oldest_exposure_is_ended_first(void **state)
 	enum { FIRST = 4930000, SECOND = 5138000, WANTED = 4820000 };
 	static uint8_t room[WANTED];
 	struct rpcrdma_dest dest = {.base = room, .len = sizeof(room)};
-	struct rpcrdma_budget was, b;
-	uint64_t from;
+	uint64_t from, was = ended_connections();
 
-	rpcrdma_budget_get(&was, sizeof(was));
 	start("rprc,rprc-lifetime=0");
 	fetch(1000, NULL, 10000);
 	lazy_call(&w.lazy[0], FIRST);
@@ -330,15 +326,101 @@ static void the_oldest_exposure_is_ended_first(void **state)
 	fetch(sizeof(room), &dest, 5000);
 	assert_true(dest.ret_used);
 	assert_true(now_ns() - from >= 900 * MS);
-	rpcrdma_budget_get(&b, sizeof(b));
-	assert_int_equal(b.waits - was.waits, 1);
-	assert_int_equal(b.ended - was.ended, 1);
+	assert_int_equal(ended_connections(), was + 1);
 	wake_lazy(&w.lazy[0]);
 	wake_lazy(&w.lazy[1]);
 	assert_int_equal(w.lazy[0].lost, 1);
 	assert_int_equal(w.lazy[1].lost, 0);
 	assert_int_equal(w.lazy[1].done, 1);
 	assert_int_equal(exposed_bytes(), 0);
+}
+
+/* A client on a plain socket that offers to read replies, with one reply exposed. */
+static void open_raw_reader(struct raw_peer *p, struct raw_msg *msg, uint32_t len)
+{
+	enum { CONNPROP = 5, NOMSG = 1 };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_in sa = {.sin_family = AF_INET,
+	                         .sin_port = htons((uint16_t)atoi(w.port)),
+	                         .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+
+	assert_int_equal(connect(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+	raw_init(p, w.engine, fd);
+	raw_send_mpa(p, "MPA ID Req Frame", NULL, 0);
+	raw_receive_mpa(p, "MPA ID Rep Frame");
+	raw_send_rtr(p);
+	RAW_SEND(p, 0x77, 2, 0x00200020, CONNPROP, 0, 1, 0xffffff21, 12, 1, 0, 0);
+	raw_receive_msg(p, msg);
+	assert_int_equal(msg->word[3], CONNPROP);
+	RAW_SEND(p, 0x66, 2, 0x00200001, 0, 0, 0, 0, 0, 0, 0x66, 0, 2, PROGRAM, 1,
+	         P_LONG, 0, 0, 0, 0, len);
+	raw_receive_msg(p, msg);
+	assert_int_equal(msg->word[0], 0x66);
+	assert_int_equal(msg->word[3], NOMSG);
+	assert_int_equal(msg->word[6], 1); /* a Read chunk */
+}
+
+/* Sends an RDMA Read Request for the first 8 KiB of the reply that @msg exposes. */
+static void raw_read(struct raw_peer *p, const struct raw_msg *msg, uint32_t sequence)
+{
+	uint8_t f[64] = {0};
+
+	raw_put(f + 2, 0x4141, 2);        /* untagged, last; Read Request */
+	raw_put(f + 8, 1, 4);             /* queue */
+	raw_put(f + 12, sequence, 4);     /* message sequence number */
+	raw_put(f + 20, 0x1234, 4);       /* sink STag, offset 0 */
+	raw_put(f + 32, 8192, 4);         /* length */
+	raw_put(f + 36, msg->word[8], 4); /* source: STag, offset */
+	raw_put(f + 40, msg->word[10], 4);
+	raw_put(f + 44, msg->word[11], 4);
+	raw_fpdu(p, f, 46);
+}
+
+/* A peer that reads a reply again and again, but does not confirm it, is ended when the
+ * reply has been exposed for five seconds and others wait for memory. */
+static void exposures_of_busy_peers_end_too(void **state)
+{
+	enum { EXPOSED = 7600000, WANTED = 7800000 };
+	static uint8_t room[WANTED];
+	static struct raw_peer p;
+	static struct raw_msg msg;
+	struct rpcrdma_dest dest = {.base = room, .len = sizeof(room)};
+	uint64_t from, was = ended_connections();
+	struct done d = {0};
+
+	start("rprc,rprc-lifetime=0");
+	fetch(1000, NULL, 10000);
+	open_raw_reader(&p, &msg, EXPOSED);
+	from = now_ns();
+	call(w.conn, WANTED, &dest, on_done, &d);
+	for (uint32_t i = 1; ended_connections() == was; i++) {
+		raw_read(&p, &msg, i);
+		raw_step(&p, 20);
+		p.len = 0; /* what was read does not matter */
+		assert_true(now_ns() - from < 20000 * MS);
+	}
+	assert_in_range((now_ns() - from) / MS, 4500, 8000);
+	raw_close(&p);
+	for (uint64_t end = now_ns() + 5000 * MS; !d.n && now_ns() < end;)
+		assert_int_equal(rpcrdma_engine_process(w.engine, 20), 0);
+	assert_int_equal(d.n, 1);
+	assert_int_equal(d.status, 0);
+	assert_int_equal(ended_connections(), was + 1);
+}
+
+/* Each connection exposes so many replies. */
+static void the_number_is_limited(void **state)
+{
+	start("rprc,rprc-lifetime=0,rprc-pending=1");
+	lazy_call(&w.lazy[0], 100000);
+	call(w.lazy[0].conn, 100000, NULL, lazy_done, &w.lazy[0]);
+	assert_int_equal(rpcrdma_engine_process(w.lazy[0].engine, 0), 0);
+	spin_server(50);
+	assert_int_equal(server_stats().rprc_exposed, 1);
+	lazy_call(&w.lazy[1], 100000); /* another connection */
+	wake_lazy(&w.lazy[0]);
+	assert_int_equal(w.lazy[0].done, 2);
+	assert_true(server_stats().bytes_continued >= 100000);
 }
 
 /* A listener that is closed waits until its replies have been read. */
@@ -365,6 +447,8 @@ int main(void)
 	        TEST(the_sum_is_limited),
 	        TEST(the_budget_is_a_limit),
 	        TEST(the_oldest_exposure_is_ended_first),
+	        TEST(exposures_of_busy_peers_end_too),
+	        TEST(the_number_is_limited),
 	        TEST(closing_waits_for_the_readers),
 	};
 

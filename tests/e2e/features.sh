@@ -46,5 +46,6 @@ shows "" "" none all
 shows "" "" all none
 shows "" "" all all --rpcrdma-version 1
 shows ", features rprc" '"rprc"' rprc all
+shows ", features rprc reminv" '"rprc","reminv"' reminv=first,rprc rprc,reminv
 shows ", features rprc" '"rprc"' all rprc,rprc-lifetime=2000
 done_testing

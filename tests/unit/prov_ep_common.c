@@ -82,14 +82,16 @@ static void posts_are_counted_by_kind(void **state)
 	struct rr_prov_counters n;
 
 	(void)state;
-	rr_ep_count_post(&c, RR_POST_SEND);
-	rr_ep_count_post(&c, RR_POST_WRITE);
-	rr_ep_count_post(&c, RR_POST_WRITE);
-	rr_ep_count_post(&c, RR_POST_READ);
-	rr_ep_count_post(&c, RR_POST_READ);
-	rr_ep_count_post(&c, RR_POST_READ);
+	rr_ep_count_post(&c, RR_POST_SEND, 0);
+	rr_ep_count_post(&c, RR_POST_SEND, 0x77);
+	rr_ep_count_post(&c, RR_POST_WRITE, 0x77);
+	rr_ep_count_post(&c, RR_POST_WRITE, 0x77);
+	rr_ep_count_post(&c, RR_POST_READ, 0x77);
+	rr_ep_count_post(&c, RR_POST_READ, 0x77);
+	rr_ep_count_post(&c, RR_POST_READ, 0x77);
 	rr_ep_counters(&c.ep, &n);
-	assert_true(n.sends == 1 && n.writes == 2 && n.reads == 3 && n.recvs == 0);
+	assert_true(n.sends == 2 && n.writes == 2 && n.reads == 3 && n.recvs == 0);
+	assert_int_equal(n.sends_inv, 1);
 }
 
 static void time_never_goes_back(void **state)
