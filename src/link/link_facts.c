@@ -100,10 +100,18 @@ static enum rpcrdma_log_level describe_ready(const struct rr_link *l, char *s,
                                              size_t size)
 {
 	struct rr_conn_info info;
+	size_t n;
 
 	rr_conn_info(l->conn, &info);
-	snprintf(s, size, "connected: provider %s, RPC-over-RDMA version %u",
-	         l->prov->name, info.version);
+	n = (size_t)snprintf(s, size,
+	                     "connected: provider %s, RPC-over-RDMA version %u",
+	                     l->prov->name, info.version);
+	if (info.features && n < size)
+		n += (size_t)snprintf(s + n, size - n, ", features");
+	for (unsigned i = 0; i < RR_FEATURES && n < size; i++)
+		if (info.features >> i & 1)
+			n += (size_t)snprintf(s + n, size - n, " %s",
+			                      rr_feature_name((enum rr_feature)i));
 	return RPCRDMA_LOG_INFO;
 }
 

@@ -64,6 +64,15 @@ static uint64_t features(void)
 	return i.features;
 }
 
+/* The last line of the log about a connection that was made. */
+static char logged[256];
+
+static void on_log(enum rpcrdma_log_level level, const char *line, void *arg)
+{
+	if (strstr(line, "connected: "))
+		snprintf(logged, sizeof(logged), "%s", strstr(line, "connected: "));
+}
+
 static void start_with(const char *client, const char *server)
 {
 	both.options.features = client;
@@ -108,9 +117,21 @@ static void not_exposed(void)
 	assert_true(s.bytes_continued >= LONG);
 }
 
+static void the_log_names_the_features(void **state)
+{
+	rpcrdma_engine_set_log(both.engine, RPCRDMA_LOG_INFO, on_log, NULL);
+	start_with("rprc,reminv", "rprc,reminv");
+	assert_string_equal(logged,
+	                    "connected: provider iwarp, RPC-over-RDMA version 2, "
+	                    "features rprc reminv");
+}
+
 static void one_end_alone_changes_nothing(void **state)
 {
+	rpcrdma_engine_set_log(both.engine, RPCRDMA_LOG_INFO, on_log, NULL);
 	start_with("rprc", "none");
+	assert_string_equal(logged,
+	                    "connected: provider iwarp, RPC-over-RDMA version 2");
 	assert_int_equal(features(), 0);
 	not_exposed();
 }
@@ -242,6 +263,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        TEST(long_replies_are_read_by_the_client),
+	        TEST(the_log_names_the_features),
 	        TEST(one_end_alone_changes_nothing),
 	        TEST(neither_end_exposes),
 	        TEST(the_default_is_off),
