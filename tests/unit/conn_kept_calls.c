@@ -142,7 +142,7 @@ static void a_malformed_reply_has_invalidated_its_handle(void **state)
 static void invalidation_without_leave_closes(void **state)
 {
 	static const char *const in[] = {
-	        "00000056" MSG_REPLY EMPTY REPLY("00000056"), /* another call's */
+	        "00000055" MSG_REPLY EMPTY REPLY("00000055"), /* another call's */
 	        "00000099" MSG_REPLY EMPTY REPLY("00000099"), /* no call */
 	        "00000055" MSG EMPTY CALL("00000055"),
 	        "00000000" NOMSG EMPTY, /* a grant message */
@@ -153,13 +153,14 @@ static void invalidation_without_leave_closes(void **state)
 	for (unsigned i = 0; i < RR_ARRAY_SIZE(in); i++) {
 		struct rr_conn_config cfg = inv_config(RR_INV_FIRST);
 		struct side *s;
-		struct inv_call *v, *other;
+		struct inv_call *v, *other, *plain;
 
 		cfg.rvrsdir = RDMA2_RVRSDIR_SIMPLE;
 		s = raw_ready_by(RR_CONN_CLIENT, &cfg, "00000000");
 		v = inv_start(s, 0x55, INV_READ | INV_WRITE);
+		plain = inv_start(s, 0x54, 0);
 		other = inv_start(s, 0x56, INV_WRITE2);
-		raw_receive_inv(s, in[i], v->read);
+		raw_receive_inv(s, in[i], other->write2);
 		raw_expect_close(s, -EPROTO);
 		assert_int_equal(s->calls_done, 0);
 		expect_counts(s, 0, 1);
@@ -167,13 +168,14 @@ static void invalidation_without_leave_closes(void **state)
 		assert_int_equal(s->calls_done, 0);  /* too late */
 		assert_true(inv_valid(s, v->write)); /* until the connection is gone */
 		side_lose(s, -ECONNRESET);
-		assert_int_equal(s->calls_done, 2);
+		assert_int_equal(s->calls_done, 3);
 		assert_int_equal(v->k->call.status, -ECONNRESET);
 		assert_int_equal(other->k->call.status, -ECONNRESET);
 		expect_counts(s, 0, 1);
 		raw_end(s);
 		inv_free(v);
 		inv_free(other);
+		inv_free(plain);
 	}
 }
 
@@ -198,14 +200,19 @@ static void a_region_not_yet_offered_closes(void **state)
 /* RI-P-08, RI-6-01 */
 static void an_unknown_handle_closes(void **state)
 {
-	struct side *s = inv_client(RR_INV_FIRST);
-	struct inv_call *v = inv_start(s, 0x55, INV_READ);
+	for (unsigned kept = 0; kept < 2; kept++) {
+		struct side *s = inv_client(RR_INV_FIRST);
+		struct inv_call *v = inv_start(s, 0x55, INV_READ);
 
-	raw_receive_inv(s, "00000055" MSG_REPLY EMPTY REPLY("00000055"), 0x7777);
-	raw_expect_close(s, -EPROTO);
-	assert_int_equal(inv_counters(s).remote_invalidations, 0);
-	raw_end(s);
-	inv_free(v);
+		if (kept)
+			cancel(s, v);
+		raw_receive_inv(s, "00000055" MSG_REPLY EMPTY REPLY("00000055"),
+		                0x7777);
+		raw_expect_close(s, -EPROTO);
+		assert_int_equal(inv_counters(s).remote_invalidations, 0);
+		raw_end(s);
+		inv_free(v);
+	}
 }
 
 /* In a second Reply, and in two parts of one. */

@@ -105,25 +105,18 @@ uint32_t rr_reminv_choose(const struct rr_conn *c, const struct rr_call_chunks *
 	                                                  RR_USE_WRITE, RR_USE_REPLY};
 	static const enum rr_mr_use write_first[USES] = {RR_USE_WRITE, RR_USE_REPLY,
 	                                                 RR_USE_CALL, RR_USE_READ};
-	const struct rr_mr *m = NULL;
+	enum rr_inv_policy policy = c->cfg.features.inv_policy;
+	const struct rr_mr *m;
 
-	switch (c->cfg.features.inv_policy) {
-	case RR_INV_NONE:
-		break;
-	case RR_INV_LARGEST:
+	if (policy == RR_INV_NONE)
+		return 0;
+	if (policy == RR_INV_LARGEST)
 		m = find_largest(o, header_order);
-		break;
-	case RR_INV_READ_FIRST:
-	case RR_INV_FIRST:
-		m = find_first(o, header_order);
-		break;
-	case RR_INV_WRITE_FIRST:
-		m = find_first(o, write_first);
-		break;
-	case RR_INV_SINGLE:
+	else if (policy == RR_INV_SINGLE)
 		m = find_single(o);
-		break;
-	}
+	else
+		m = find_first(o, policy == RR_INV_WRITE_FIRST ? write_first
+		                                               : header_order);
 	return m ? m->handle : 0;
 }
 
