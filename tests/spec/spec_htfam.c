@@ -619,6 +619,11 @@ static void returned_results_match_the_call(void **state)
 	        {X_REPLY_LAST "00000001 00000000 00000002 H0 00000010 A0 "
 	                      "H0 00000000 A0 " REPLY("00000055"),
 	         -EPROTO},
+	        /* base types return all chunks, with all their segments */
+	        {MSG_REPLY EMPTY REPLY("00000055"), -EPROTO},
+	        {MSG_REPLY "00000000 00000000 00000001 00000000 00000001 00000000 "
+	                   "00000000 00000000 " REPLY("00000055"),
+	         -EPROTO},
 	        /* a body that lies elsewhere, or that only RPRC would have us pull */
 	        {X_REPLY_EXTERNAL "00000000 00000002 00000001 H1 00000008 A1 00000000",
 	         -EPROTO},
@@ -643,6 +648,41 @@ static void returned_results_match_the_call(void **state)
 		                 row[i].status);
 		assert_int_equal(errors, 0); /* a Reply is never answered */
 	}
+}
+
+/* [ext §6.1]: each bit stands for the types that the peer accepts. */
+static void each_bit_stands_for_some_types(void **state)
+{
+	for (unsigned bits = 0; bits < 4; bits++) {
+		char props[100];
+		struct side *s;
+		struct spec_call *k = spec_new(0x55, 0);
+
+		snprintf(props, sizeof(props), HTFAM_PROP("%08x"), bits);
+		s = raw_ready_by(RR_CONN_CLIENT, &with_htfam, props);
+		(void)spec_sent(s, k);
+		expect_type(s, bits & 1 ? 0xffffff4a : RDMA2_MSG, 0);
+		for (unsigned i = 0; i < 4; i++)
+			raw_receive(s, GRANT("0001"));
+		wait_for_grant(s);
+		expect_type(s, bits & 2 ? 0xffffff45 : RDMA2_NOMSG, 0);
+		spec_end(s, k);
+	}
+}
+
+/* LS-s17-06: the first part names the length, and the memory is taken at once. */
+static void the_memory_of_a_reply_is_taken_once(void **state)
+{
+	struct side *s = client();
+	struct spec_call *k = spec_new(0x55, 0);
+	struct rr_conn_info i;
+
+	(void)spec_sent(s, k);
+	raw_skip(s);
+	raw_receive(s, "00000055" X_REPLY_MIDDLE "0001fff8 00000055 00000001");
+	rr_conn_info(s->c, &i);
+	assert_int_equal(i.held_bytes, 0x20000);
+	spec_end(s, k);
 }
 
 /* -- sequences ------------------------------------------------------------- */
@@ -1002,6 +1042,106 @@ static void an_exposed_reply_is_pulled(void **state)
 	}
 }
 
+/* A client that owes a notification about XID 0x55, whose peer accepts RDMA2_MSG_DONE. */
+static struct side *client_that_owes(struct spec_call *first)
+{
+	static uint8_t reply[20000];
+	struct side *s = raw_ready_by(RR_CONN_CLIENT, &with_both,
+	                              "00000003 ffffff31 00000004 00000003 "
+	                              "ffffff21 0000000c 00000007 00002710 00100000 "
+	                              "00000003 00000004 00001000");
+
+	rr_store_u32(reply, 0x55);
+	rr_store_u32(reply + 4, 1);
+	s->read_from = reply;
+	(void)spec_sent(s, first);
+	raw_skip(s);
+	raw_receive(s, "00000055" PULL("00004e20"));
+	assert_int_equal(first->call.status, RR_CALL_OK);
+	rr_conn_call_release(s->c, &first->call, s->now);
+	raw_expect_silence(s);
+	return s;
+}
+
+/* [ext §3.6], [ext §6.1]: a Call that carries notifications has the base types, if that
+ * header leaves room for them. */
+static void a_call_that_notifies_is_in_base_types(void **state)
+{
+	/* the header is 76 octets, or 84 in base types, and 8 for the list */
+	static const struct {
+		size_t tail;
+		uint32_t type;
+	} row[] = {
+	        {4096 - 76, 0xffffff4a}, {4096 - 84, 0xffffff4a},
+	        {4096 - 88, 0xffffff4a}, {4096 - 92, RDMA2_MSG_DONE},
+	        {100, RDMA2_MSG_DONE},
+	};
+
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(row); i++) {
+		struct spec_call *first = spec_new(0x55, 0), *k = spec_new(0x66, 5000);
+		struct side *s = client_that_owes(first);
+
+		spec_add(k, spec_octets(), 5000, true);
+		spec_add(k, spec_octets(), row[i].tail - SPEC_HEAD, false);
+		spec_start(s, k);
+		assert_int_equal(spec_word(&s->sent[0], 3), row[i].type);
+		if (row[i].type == RDMA2_MSG_DONE) {
+			assert_int_equal(spec_word(&s->sent[0], 5), 1);
+			assert_int_equal(spec_word(&s->sent[0], 6), 0x55);
+			raw_receive(s, "00000066" MSG_REPLY EMPTY REPLY("00000066"));
+		} else {
+			raw_receive(s, "00000066" X_REPLY_LAST
+			               "00000000 " REPLY("00000066"));
+		}
+		assert_int_equal(k->call.status, RR_CALL_OK);
+		rr_conn_call_release(s->c, &k->call, s->now);
+		free(first);
+		spec_end(s, k);
+	}
+}
+
+/* [ext §2.4]: if RDMA2_MSG_DONE is refused, these types are still sent. */
+static void a_refused_notification_is_not_a_refused_type(void **state)
+{
+	struct spec_call *first = spec_new(0x55, 0), *k = spec_new(0x66, 0),
+	                 *next = spec_new(0x77, 0);
+	struct side *s = client_that_owes(first);
+
+	(void)spec_sent(s, k);
+	expect_type(s, RDMA2_MSG_DONE, 0);
+	raw_receive(s, INVAL_HTYPE("00000066"));
+	assert_int_equal(k->call.status, RR_CALL_REMOTE_ERROR);
+	side_forget_sent(s);
+	spec_start(s, next);
+	expect_type(s, 0xffffff4a, 0);
+	free(first);
+	free(k);
+	spec_end(s, next);
+}
+
+/* A continued Reply is not longer than what we would pull. */
+static void a_continued_reply_is_limited_like_a_pulled_one(void **state)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct side *s = raw_ready_by(RR_CONN_CLIENT, &with_both, BOTH_PROPS);
+		struct spec_call *k = spec_new(0x55, 0);
+		struct rr_conn_info info;
+
+		(void)spec_sent(s, k);
+		raw_skip(s);
+		/* 20000 octets, or 20004 */
+		raw_receive(s,
+		            i ? "00000055" X_REPLY_MIDDLE "00004e1c 00000055 00000001"
+		              : "00000055" X_REPLY_MIDDLE "00004e18 00000055 00000001");
+		rr_conn_info(s->c, &info);
+		assert_int_equal(info.held_bytes > 0, !i);
+		raw_receive(s, "00000055" X_REPLY_LAST "00000000 00000000");
+		assert_int_equal(k->call.status, -EPROTO);
+		assert_int_equal(s->calls_done, 1);
+		spec_end(s, k);
+	}
+}
+
 /* LS-s17-01: a notification inside a sequence does not disturb it. */
 static void a_notification_does_not_disturb_a_sequence(void **state)
 {
@@ -1047,6 +1187,8 @@ static void long_properties_go_on_in_these_types(void **state)
 
 	assert_int_equal(s->n_sent, 1);
 	expect_type(s, RDMA2_CONNPROP, RDMA2_F_TPMORE);
+	raw_receive(s, GRANT("0010")); /* the server's types are still unknown */
+	raw_expect_silence(s);
 	raw_receive(s, PROPS HTFAM_PROP("00000002"));
 	assert_int_equal(s->n_sent, 3);
 	expect_type(s, 0xffffff46, 0);
@@ -1110,8 +1252,7 @@ static void received_sets_are_complete(void **state)
 
 	s->on_request = raw_answer_call;
 	raw_receive(s, PROPS_TPMORE HTFAM_PROP("00000003"));
-	assert_int_equal(s->n_sent, 1);
-	raw_skip(s);
+	expect_type(s, RDMA2_CONNPROP, 0);
 	raw_receive(s, "00000078" X_PROPS_MIDDLE "00000001 00000003 00000004 00004000");
 	raw_receive(s, "00000000" X_GRANT);
 	raw_receive(s, ERR("00001234", "00000002"));
@@ -1250,6 +1391,8 @@ int main(void)
 	        cmocka_unit_test(unused_results_are_left_out),
 	        cmocka_unit_test(a_long_reply_is_pushed),
 	        cmocka_unit_test(returned_results_match_the_call),
+	        cmocka_unit_test(each_bit_stands_for_some_types),
+	        cmocka_unit_test(the_memory_of_a_reply_is_taken_once),
 	        cmocka_unit_test(a_sequence_makes_a_call),
 	        cmocka_unit_test(grants_and_errors_do_not_disturb_a_sequence),
 	        cmocka_unit_test(broken_sequences_are_refused),
@@ -1261,6 +1404,9 @@ int main(void)
 	        cmocka_unit_test(the_reverse_level_binds),
 	        cmocka_unit_test(a_long_reply_is_exposed),
 	        cmocka_unit_test(an_exposed_reply_is_pulled),
+	        cmocka_unit_test(a_call_that_notifies_is_in_base_types),
+	        cmocka_unit_test(a_refused_notification_is_not_a_refused_type),
+	        cmocka_unit_test(a_continued_reply_is_limited_like_a_pulled_one),
 	        cmocka_unit_test(a_notification_does_not_disturb_a_sequence),
 	        cmocka_unit_test(long_properties_go_on_in_these_types),
 	        cmocka_unit_test(a_base_peer_gets_base_properties),
