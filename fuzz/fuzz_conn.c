@@ -9,6 +9,8 @@
  *   16     small limits   32     has an extension
  *   64 128 calls in reverse: all; none; simple; continued
  *
+ * fuzz_conn_ext.c is the same with all optional features at both peers.
+ *
  * Calls that were refused are asked again as rr_call_recover wants, once.
  *
  * The input chooses when each post completes and how, also against the provider
@@ -27,6 +29,10 @@
 #include "../tests/support/test_conn_limits.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#ifndef FUZZ_FEATURES
+#define FUZZ_FEATURES 0
+#endif
 
 enum { MAX_RECVS = 256, MAX_CALLS = 16, MAX_HELD = 32, BIG = 20000 };
 
@@ -342,10 +348,18 @@ static void event(struct world *w, struct rr_cursor *c)
 
 static void properties(struct world *w)
 {
-	static const uint8_t m[24] = {0, 0,    0, 0x77, 0, 0, 0, 2,
-	                              0, 0x20, 0, 0x20, 0, 0, 0, 5};
+	static const uint32_t base[] = {0x77, 2, 0x00200020, 5, 0, 0};
+	/* HTFAM, RPRC, REQREMINV */
+	static const uint32_t all[] = {
+	        0x77,       2,  0x00200020, 5,     0,      3,          0xffffff31, 4, 3,
+	        0xffffff21, 12, 7,          10000, 100000, 0xffffff02, 4,          1};
+	const uint32_t *words = FUZZ_FEATURES ? all : base;
+	size_t n = FUZZ_FEATURES ? RR_ARRAY_SIZE(all) : RR_ARRAY_SIZE(base);
+	uint8_t m[sizeof(all)];
 
-	receive(w, m, sizeof(m), 0);
+	for (size_t i = 0; i < n; i++)
+		rr_store_u32(m + 4 * i, words[i]);
+	receive(w, m, 4 * n, 0);
 	drain(w);
 }
 
@@ -376,6 +390,7 @@ static struct rr_conn_config configuration(struct world *w, uint8_t how)
 	        .auth_required = (how & 12) == 12,
 	        .ext = how & 32 ? &extension : NULL,
 	        .remote_invalidate = true,
+	        .features = {.on = FUZZ_FEATURES, .cont_max_sends = 2},
 	};
 
 	conn_limits(&g);
