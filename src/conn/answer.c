@@ -190,7 +190,7 @@ static int take_reply_part(struct rr_conn *c, const struct rr_call_state *s,
 {
 	size_t max = max_reply_bytes(c, s);
 
-	if (rr_cont_check_rest(c, m, RR_MIN(max, c->cfg.features.max_pull)))
+	if (rr_cont_check_rest(c, m, max))
 		return -EPROTO;
 	switch (rr_cont_append(c, m, m->payload, m->payload_len, max)) {
 	case 0:

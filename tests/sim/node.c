@@ -138,7 +138,8 @@ static bool waited_for_the_peer(const struct node *n)
 	const struct plan *p = &n->run->plan;
 	const struct rr_feature_config *g = &p->conn[n->side].features;
 
-	return p->version != 2 || !g->on || g->cancel_wait < PLAN_LONG_WAIT ||
+	return p->version != 2 || !(g->on >> RR_FEATURE_REMINV & 1) ||
+	       g->cancel_wait < PLAN_LONG_WAIT ||
 	       !strstr(rr_sim_ops.reason(n->pump.ep), "invalidation of a handle");
 }
 

@@ -203,6 +203,8 @@ static void draw_features(struct plan *p)
 		g->no_remote_inv = one_in(&r, 8);
 		g->cancel_wait =
 		        one_in(&r, 2) ? 1 + skewed(&r, 1, 1000000) : PLAN_LONG_WAIT;
+		if (one_in(&r, 2))
+			g->on |= 1u << RR_FEATURE_HTFAM;
 	}
 }
 

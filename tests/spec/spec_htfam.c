@@ -1119,20 +1119,24 @@ static void a_refused_notification_is_not_a_refused_type(void **state)
 	spec_end(s, next);
 }
 
-/* A continued Reply is not longer than what we would pull. */
-static void a_continued_reply_is_limited_like_a_pulled_one(void **state)
+/* [ext §6.5]: a Reply too long to be pulled is continued, up to the limit of a base
+ * sequence. */
+static void a_reply_too_long_to_be_pulled_is_continued(void **state)
 {
 	for (unsigned i = 0; i < 2; i++) {
-		struct side *s = raw_ready_by(RR_CONN_CLIENT, &with_both, BOTH_PROPS);
+		struct rr_conn_config cfg = with_both;
 		struct spec_call *k = spec_new(0x55, 0);
 		struct rr_conn_info info;
+		struct side *s;
 
+		cfg.max_message_bytes = 40000;
+		s = raw_ready_by(RR_CONN_CLIENT, &cfg, BOTH_PROPS);
 		(void)spec_sent(s, k);
 		raw_skip(s);
-		/* 20000 octets, or 20004 */
+		/* 40000 octets, or 40004 */
 		raw_receive(s,
-		            i ? "00000055" X_REPLY_MIDDLE "00004e1c 00000055 00000001"
-		              : "00000055" X_REPLY_MIDDLE "00004e18 00000055 00000001");
+		            i ? "00000055" X_REPLY_MIDDLE "00009c3c 00000055 00000001"
+		              : "00000055" X_REPLY_MIDDLE "00009c38 00000055 00000001");
 		rr_conn_info(s->c, &info);
 		assert_int_equal(info.held_bytes > 0, !i);
 		raw_receive(s, "00000055" X_REPLY_LAST "00000000 00000000");
@@ -1406,7 +1410,7 @@ int main(void)
 	        cmocka_unit_test(an_exposed_reply_is_pulled),
 	        cmocka_unit_test(a_call_that_notifies_is_in_base_types),
 	        cmocka_unit_test(a_refused_notification_is_not_a_refused_type),
-	        cmocka_unit_test(a_continued_reply_is_limited_like_a_pulled_one),
+	        cmocka_unit_test(a_reply_too_long_to_be_pulled_is_continued),
 	        cmocka_unit_test(a_notification_does_not_disturb_a_sequence),
 	        cmocka_unit_test(long_properties_go_on_in_these_types),
 	        cmocka_unit_test(a_base_peer_gets_base_properties),
