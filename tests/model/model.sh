@@ -6,51 +6,7 @@
 # usage: model.sh FOLDER_OF_THE_MODEL
 set -eu
 model=$(cd "$1" && pwd)/credits.pml
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failed=0
-runs=0
-
-command -v spin >/dev/null || {
-	echo "model.sh: spin is not installed (Debian package spin)" >&2
-	exit 1
-}
-
-# search WANTED OPTION...: WANTED is none, deadlock, overrun, flood or endless
-search() {
-	wanted=$1
-	shift
-	rm -f pan* ./*.trail
-	spin "$@" -a "$model" >spin.out 2>&1 || {
-		cat spin.out
-		exit 1
-	}
-	${CC:-cc} -O0 -w -DSAFETY -DMEMLIM=3000 -o pan pan.c
-	./pan -m2000000 -w20 >pan.out 2>&1
-	found=none
-	if grep -q "search depth too small\|out of memory\|max search depth" pan.out; then
-		found=unfinished
-	elif grep -q 'assertion violated ((((calls' pan.out; then
-		found=deadlock
-	elif grep -q 'assertion violated ((q_len' pan.out; then
-		found=overrun
-	elif grep -q 'assertion violated (serving' pan.out; then
-		found=flood
-	elif grep -q 'assertion violated (grants' pan.out; then
-		found=endless
-	elif ! grep -q 'errors: 0$' pan.out && ! grep -q 'errors: 0 ' pan.out; then
-		found=other
-	fi
-	states=$(sed -n 's/^ *\([0-9.e+]*\) states, stored.*/\1/p' pan.out | head -1)
-	echo "$found ($states states): $*"
-	runs=$((runs + 1))
-	if [ "$found" != "$wanted" ]; then
-		echo "model.sh: expected $wanted" >&2
-		cat pan.out >&2
-		failed=1
-	fi
-}
+. "$(dirname "$0")/search.lib"
 
 # One continued Call each way, with a Reply of one part.
 for h0 in 2 3 5 8; do
