@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # --features: the lists that are refused, and that the ends offer what was chosen: a
-# connection has the features that both ends offer, and none in version 1.
+# connection has the features that both ends offer, and none in version 1.  Copies of a tree
+# with each of them, and with all, arrive without the loss of a connection.
 . "$(dirname "$0")/tools.lib"
 
 # refuses TEXT ARGUMENT...: exits with 2, and prints this on standard error.
@@ -48,4 +49,27 @@ shows "" "" all all --rpcrdma-version 1
 shows ", features rprc" '"rprc"' rprc all
 shows ", features rprc reminv" '"rprc","reminv"' reminv=first,rprc rprc,reminv
 shows ", features rprc" '"rprc"' all rprc,rprc-lifetime=2000
+
+# A directory whose listing is long, and a file of many messages.
+mkdir -p "$EXP/tree/names"
+for i in $(seq 500); do : >"$EXP/tree/names/a_name_that_makes_the_listing_long_$i"; done
+random "$EXP/tree/file" 3000001
+for list in rprc reminv rtr htfam all all,rprc-sends=1; do
+	start_server 0 --features $list --stats-on-exit "$T/server.json"
+	run 0 cp -r --features $list "$URL/tree" "$T/$list" --stats "$T/client.json"
+	diff -r "$EXP/tree" "$T/$list" || fail "$list: the copies differ"
+	stop_server
+	for end in server client; do
+		grep -q '"connections_lost":0' "$T/$end.json" || fail "$list: $end: a connection was lost"
+	done
+	case $list in
+	*rprc*|all)
+		grep -q '"rprc_exposed":[1-9]' "$T/server.json" || fail "$list: no reply was exposed"
+		grep -q '"bytes_reply_pulled":[1-9]' "$T/client.json" || fail "$list: no reply was read"
+		;;
+	*)
+		grep -q '"rprc_exposed":0' "$T/server.json" || fail "$list: a reply was exposed"
+		;;
+	esac
+done
 done_testing
