@@ -327,6 +327,40 @@ static void only_long_messages_save_the_round_trip_of_a_read(void **state)
 	                 2 * DELAY + octets - 24);
 }
 
+/* Returns the time of a call whose reply has @len octets, in the Reply chunk that it
+ * offers or else as a Read chunk. */
+static rr_time long_reply_time(uint32_t len, bool chunk)
+{
+	struct timed *p = conns_new_with(true, 1u << RR_FEATURE_RPRC, 0);
+	const struct rr_piece in = {.base = call_head, .len = 64};
+	rr_time t;
+
+	p->call = (struct rr_call){
+	        .xid = 9, .reply_min = chunk ? len : 0, .reply_bytes = chunk ? len : 0};
+	p->reply[0] = (struct rr_piece){.base = reply_head, .len = 48};
+	p->reply[1] = (struct rr_piece){.base = p->mem[1], .len = len - 48};
+	t = timed_call(p, &in, 1);
+	timed_end(p);
+	return t;
+}
+
+/* RR-5.2.2-03, RR-5.2.2-01: the extra round trip of a Read chunk is the same for every
+ * length, so that it matters less and less. */
+static void the_extra_round_trip_matters_less_for_long_replies(void **state)
+{
+	rr_time extra = 2 * DELAY + LATENCY - 20 + 4;
+
+	for (uint32_t len = 65536; len <= 1 << 20; len *= 2) {
+		rr_time chunk = long_reply_time(len, true);
+		rr_time pulled = long_reply_time(len, false);
+
+		assert_int_equal(chunk, (36 + 20 + 64) + len + (36 + 20) + 2 * DELAY);
+		assert_int_equal(pulled, (36 + 64) + 60 + len + 4 * DELAY + LATENCY);
+		assert_int_equal(pulled - chunk, extra);
+		assert_true((pulled - chunk) * len < 65536 * chunk);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -342,6 +376,7 @@ int main(void)
 	        cmocka_unit_test(remote_invalidation_saves_the_local_one),
 	        cmocka_unit_test(without_remote_invalidation_the_feature_costs_nothing),
 	        cmocka_unit_test(only_long_messages_save_the_round_trip_of_a_read),
+	        cmocka_unit_test(the_extra_round_trip_matters_less_for_long_replies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -151,7 +151,7 @@ static void both_ends_must_support_it(void **state)
 
 /* RR-4.1-02, RR-4.1-03, RR-7-01, RR-7-02, RR-5.1.4-01, RR-4.1.1-01: four octets more
  * than fit.  The memory was registered, to be read only, before the Send. */
-static void a_rprc_reply_is_one_read_chunk(void **state)
+static void a_long_reply_is_one_read_chunk(void **state)
 {
 	const struct rr_conn_config cfg = {.remote_invalidate = true};
 	struct side *s = rprc_exposer(&cfg, PULLS);
@@ -621,7 +621,7 @@ int main(void)
 	        cmocka_unit_test(a_faulty_property_is_refused),
 	        cmocka_unit_test(an_empty_property_is_the_default),
 	        cmocka_unit_test(both_ends_must_support_it),
-	        cmocka_unit_test(a_rprc_reply_is_one_read_chunk),
+	        cmocka_unit_test(a_long_reply_is_one_read_chunk),
 	        cmocka_unit_test(no_handle_is_named_without_remote_invalidation),
 	        cmocka_unit_test(write_chunks_are_used_as_well),
 	        cmocka_unit_test(segments_respect_the_peers_limits),

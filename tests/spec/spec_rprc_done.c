@@ -298,6 +298,62 @@ static void notifications_with_other_flags_are_refused(void **state)
 	raw_end(s);
 }
 
+/* RR-5.4.1-01: an invalidation that takes long does not stop what arrives. */
+static void a_slow_invalidation_stops_nothing(void **state)
+{
+	struct side *s = rprc_exposer(NULL, PULLS);
+	static uint8_t buf[200];
+
+	rprc_expose(s, 8192);
+	side_forget_sent(s);
+	side_receive(s, buf, raw_octets(DONE("00000055"), buf, sizeof(buf)), 0);
+	s->on_request = raw_answer_call;
+	side_receive(
+	        s, buf,
+	        raw_octets("00000060" MSG EMPTY CALL("00000060"), buf, sizeof(buf)), 0);
+	raw_expect(s, "00000060" MSG_REPLY EMPTY REPLY("00000060"));
+	assert_int_equal(s->requests_done, 0); /* no invalidation has completed */
+	side_complete_all(s);
+	rprc_expect_nothing(s);
+	raw_end(s);
+}
+
+/* RR-5.4.3-04: notifications of any XID and length; the Reply that waits for a credit
+ * is read afterwards. */
+static void garbage_notifications_cost_nothing(void **state)
+{
+	const struct rr_conn_config cfg = {
+	        .features = {.on = 1u << RR_FEATURE_RPRC, .cont_max_sends = 1}};
+	struct side *s = raw_new(RR_CONN_SERVER, &cfg);
+	static uint8_t buf[64];
+	struct rr_rng r;
+
+	rr_rng_seed(&r, 1);
+	s->on_request = raw_hold;
+	raw_receive(s, "00000077 00000002 00010001 00000005 00000000 " PULLS);
+	side_forget_sent(s);
+	raw_receive(s, "00000055 00000002 00010000 00000000 00000000" EMPTY CALL(
+	                       "00000055"));
+	rprc_answer(s, 8192);
+	assert_int_equal(raw_octets("00000055 00000002 00010000 00000003 00000000", buf,
+	                            sizeof(buf)),
+	                 20);
+	for (unsigned i = 0; i < 100000; i++) {
+		for (size_t k = 20; k < sizeof(buf); k++)
+			buf[k] = (uint8_t)rr_rng_next(&r);
+		rr_store_u32(buf, i % 8 ? (uint32_t)rr_rng_next(&r) : 0x55);
+		side_receive(s, buf, 20 + rr_rng_below(&r, sizeof(buf) - 20), 0);
+	}
+	raw_expect_silence(s);
+	assert_int_equal(rprc_counters(s).done_received, 100000);
+	assert_int_equal(rprc_counters(s).done_dropped, 100000);
+	raw_receive(s, "00000000 00000002 00010001 00000001 00000000" EMPTY);
+	assert_int_equal(rprc_way(s), EXPOSED);
+	raw_receive(s, DONE("00000055"));
+	rprc_expect_nothing(s);
+	raw_end(s);
+}
+
 /* -- RDMA2_MSG_DONE -------------------------------------------------------- */
 
 #define XIDS_8                                                                         \
@@ -402,6 +458,8 @@ int main(void)
 	        cmocka_unit_test(who_accepts_notifications),
 	        cmocka_unit_test(no_notification_before_authentication),
 	        cmocka_unit_test(notifications_with_other_flags_are_refused),
+	        cmocka_unit_test(a_slow_invalidation_stops_nothing),
+	        cmocka_unit_test(garbage_notifications_cost_nothing),
 	        cmocka_unit_test(a_call_may_carry_a_list),
 	        cmocka_unit_test(a_list_that_does_not_decode_is_not_used),
 	        cmocka_unit_test(the_list_of_a_refused_call_is_used),
