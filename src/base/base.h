@@ -81,6 +81,8 @@ struct rr_piece {
 	const void *base;
 	size_t len;
 	bool item;
+	uint32_t position; /* items of a reply: where in the Call the operation is that
+	                    * the item results from; 0 = not known [ext §5.5] */
 };
 
 /* Local memory of a work request.  @lkey: the provider's local key for it, or 0. */

@@ -264,6 +264,8 @@ void rr_answer_error(struct rr_conn *c, const struct rr_msg *m)
 		if (s->carried && e.code == RDMA2_ERR_INVAL_HTYPE)
 			c->rprc.carries = false; /* [ext §2.4] */
 		rr_recover_note(s);
+		if (e.code == RDMA2_ERR_INVAL_HTYPE)
+			rr_rtr_refused(c, s);
 		rr_call_end(c, s, RR_CALL_REMOTE_ERROR);
 	} else if (!rr_props_rejected(c, m->p.xid) &&
 	           !rr_ext_answered(c, m->p.xid, e.code)) {

@@ -93,8 +93,8 @@ static void list_segments(const struct rr_conn *c, struct rr_lists *l,
 	}
 }
 
-static const struct rr_mr *find_call_region(const struct rr_call_chunks *o,
-                                            enum rr_mr_use use, unsigned index)
+const struct rr_mr *rr_call_chunks_find(const struct rr_call_chunks *o,
+                                        enum rr_mr_use use, unsigned index)
 {
 	for (unsigned i = 0; i < o->n; i++)
 		if (o->region[i].use == use && o->region[i].index == index)
@@ -105,7 +105,7 @@ static const struct rr_mr *find_call_region(const struct rr_call_chunks *o,
 static void list_writes(const struct rr_conn *c, struct rr_call_state *s)
 {
 	for (unsigned i = 0; i < s->n_writes; i++) {
-		const struct rr_mr *m = find_call_region(s->chunks, RR_USE_WRITE, i);
+		const struct rr_mr *m = rr_call_chunks_find(s->chunks, RR_USE_WRITE, i);
 		int err = rr_lists_begin_write(&s->chunks->lists);
 
 		RR_ASSERT(!err);
@@ -144,7 +144,7 @@ void rr_call_chunks_build(struct rr_conn *c, struct rr_call_state *s,
 		if (o->region[i].use == RR_USE_READ)
 			list_read(c, &o->lists, &o->region[i]);
 	list_writes(c, s);
-	reply = find_call_region(o, RR_USE_REPLY, 0);
+	reply = rr_call_chunks_find(o, RR_USE_REPLY, 0);
 	if (reply) {
 		int err = rr_lists_begin_reply(&o->lists);
 

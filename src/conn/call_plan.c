@@ -46,6 +46,7 @@ struct call_plan {
 	bool chunks;        /* chunks may be used in this direction */
 	size_t segments;    /* segments still allowed, not counting @reserved */
 	size_t reserved;    /* segments kept for a Position Zero chunk */
+	bool by_send;       /* items are placed by Send */
 	unsigned reads;     /* items that may still be reduced */
 	size_t lists_bytes; /* octets in the chunk lists so far */
 	size_t returned;    /* length in octets of the Reply's header, including the
@@ -130,8 +131,13 @@ static int plan_write(struct call_plan *p, unsigned i)
 {
 	void *base;
 	size_t len;
-	int err = find_dest_memory(p, i, &base, &len);
+	int err;
 
+	if (p->s->rtr && !rr_rtr_dest_needs_region(p->c, &p->s->call->dests[i])) {
+		p->s->n_writes++;
+		return 0;
+	}
+	err = find_dest_memory(p, i, &base, &len);
 	if (err)
 		return err;
 	if (!take_returned_segments(p, len, WRITE_ENTRY, 4))
@@ -267,6 +273,14 @@ static bool reduce_item(struct call_plan *p, const struct rr_piece *k, size_t po
 	return true;
 }
 
+/* Has the item placed by Send. */
+static bool excise_item(const struct call_plan *p, const struct rr_piece *k,
+                        size_t position)
+{
+	return p->by_send && is_reducible(p, k) &&
+	       rr_rtr_call_excise(p->s, (uint32_t)position, k->base, k->len);
+}
+
 /* Reduces items, and adds everything else to the stream. */
 static void plan_reads(struct call_plan *p)
 {
@@ -277,7 +291,7 @@ static void plan_reads(struct call_plan *p)
 		const struct rr_piece *k = &call->pieces[i];
 		size_t pad = k->item ? rr_pad(k->len) : 0;
 
-		if (!reduce_item(p, k, position))
+		if (!excise_item(p, k, position) && !reduce_item(p, k, position))
 			(void)rr_stream_add(&p->s->stream, k->base, k->len, pad);
 		position += k->len + pad;
 	}
@@ -470,6 +484,99 @@ static int plan_call(struct call_plan *p)
 	return err;
 }
 
+/* -- groups [ext §5.8] ----------------------------------------------------- */
+
+/* Plans the Receives for the response and, if they do not suffice, a Reply chunk.  A
+ * response cannot be longer than these, as a Reply by base header types can, so that a
+ * length must be known. */
+static bool plan_group_reply(struct call_plan *p)
+{
+	size_t want = p->s->reply_bound;
+	bool fits;
+
+	if (!want)
+		return false;
+	rr_rtr_plan_response(p->c, p->s, want, &fits);
+	if (fits)
+		return true;
+	if (add_reply_chunk(p, want))
+		return false;
+	rr_rtr_plan_response(p->c, p->s, 0, &fits);
+	return fits;
+}
+
+/* Plans a group.  With @body, the whole Payload stream is pulled. */
+static bool plan_group(struct call_plan *p, bool by_send, bool body)
+{
+	struct rr_call_state *s = p->s;
+
+	p->by_send = by_send;
+	if (!rr_rtr_call_begin(p->c, s) || plan_writes(p))
+		return false;
+	bound_reply(s);
+	if (!plan_group_reply(p))
+		return false;
+	plan_reads(p);
+	if (by_send && s->rtr->n_items == 0)
+		return false;
+	s->special = body;
+	if (body && (plan_special(p) || fill_special(p->c, s)))
+		return false;
+	return rr_rtr_call_plan(p->c, s);
+}
+
+/* Undoes an attempt to plan a group. */
+static void forget_group(struct call_plan *p, const struct call_plan *before)
+{
+	struct rr_call_state *s = p->s;
+
+	if (s->chunk_buf.p)
+		p->c->count.reply_chunks_offered--;
+	rr_rtr_call_free(p->c, s);
+	rr_call_chunks_free(p->c, s);
+	rr_stream_init(&s->stream);
+	s->special = s->in_place = false;
+	s->n_writes = 0;
+	*p = *before;
+}
+
+/* Returns true if the user asks for optional ways to place results. */
+static bool asks_directions(const struct rr_call *call)
+{
+	for (unsigned i = 0; i < call->n_dests; i++)
+		if (call->dests[i].direct != RR_DIRECT_NONE)
+			return true;
+	return false;
+}
+
+/* Returns true if the planned group is better than a message of a base type. */
+static bool is_profitable(const struct call_plan *p)
+{
+	return asks_directions(p->s->call) || !fits_one_message(p, p->s->stream.left);
+}
+
+/* Plans the call as a group, if that is possible and better than base header types:
+ * items by Send; otherwise items by explicit RDMA; otherwise the Payload stream as
+ * well. */
+static bool plan_as_group(struct call_plan *p)
+{
+	const struct call_plan before = *p;
+
+	if (plan_group(p, true, false))
+		return true;
+	forget_group(p, &before);
+	if (plan_group(p, false, false)) {
+		if (is_profitable(p))
+			return true;
+	} else if (!fits_one_message(p, p->s->stream.left)) {
+		forget_group(p, &before);
+		if (plan_group(p, false, true))
+			return true;
+	}
+	forget_group(p, &before);
+	return false;
+}
+
 int rr_call_plan(struct rr_conn *c, struct rr_call_state *s)
 {
 	bool forward = c->cfg.role == RR_CONN_CLIENT;
@@ -494,5 +601,10 @@ int rr_call_plan(struct rr_conn *c, struct rr_call_state *s)
 	if (!forward && level == RDMA2_RVRSDIR_NONE)
 		return -EPROTONOSUPPORT; /* [R2] */
 	s->family = call.family;
+	if (rr_rtr_may_call(c, s) && plan_as_group(&p)) {
+		s->family =
+		        &rr_base_family; /* if it is not sent as a group after all */
+		return 0;
+	}
 	return plan_call(&p);
 }

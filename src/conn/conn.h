@@ -196,11 +196,27 @@ struct rr_conn_config {
 
 /* -- Calls: the Requester half --------------------------------------------- */
 
+/* Ways to place a result. */
+enum rr_direct {
+	RR_DIRECT_NONE,    /* a Write chunk */
+	RR_DIRECT_WRITE,   /* RDMA Write, by optional header types */
+	RR_DIRECT_SEND,    /* by Send */
+	RR_DIRECT_CHOICE,  /* the peer chooses one of the two */
+	RR_DIRECT_BY_SIZE, /* RDMA Write above a length, otherwise by Send */
+};
+
 /* The destination of a DDP-eligible result: one Write chunk.      [v2 §4.3.6] */
 struct rr_dest {
-	void *base;           /* NULL with @len 0 = an empty Write chunk */
-	size_t len;           /* size of @base in octets, which limits the length of the
+	void *base; /* NULL with @len 0 = an empty Write chunk */
+	size_t len; /* size of @base in octets, which limits the length of the
 	                       * result */
+	/* How the peer is asked to place the result, if it has the feature RTR.
+	 * [ext §5.5] */
+	enum rr_direct direct;
+	uint32_t min_len;     /* shorter results stay in the payload, octets */
+	uint32_t above;       /* RR_DIRECT_BY_SIZE: longer results are written */
+	uint32_t begin, end;  /* range of positions in the Call of the operation that
+	                       * the result belongs to; both 0 = the whole Call */
 	size_t ret_len;       /* octets received; set before RR_ACT_CALL_DONE */
 	const void *ret_base; /* @base, or, if a second attempt needed more space (see
 	                       * rr_call_recover), memory that the connection owns and
@@ -242,6 +258,9 @@ enum rr_call_status {
 
 /* Limits of a second attempt, set by rr_call_recover; all zero in a new call. */
 struct rr_recovery {
+	bool group_refused; /* the peer did not process the Call, because of its optional
+	                     * header type */
+	bool base_types;    /* use base header types only */
 	struct rr_error error; /* the error to recover from; code 0 = none yet */
 	unsigned max_reads, max_writes, max_segments; /* valid if error.code is not 0 */
 	bool reply_chunk;   /* provide a Reply chunk even for a short Reply */
@@ -610,8 +629,9 @@ struct rr_conn_counters {
 	uint64_t rprc_exposed;       /* replies sent as Read chunks */
 	uint64_t rprc_expired;       /* exposures ended by their lifetime */
 	uint64_t bytes_reply_pulled; /* octets of Replies that we pulled */
-	uint64_t bytes_copied;       /* octets of replies copied in order to be
-	                              * exposed */
+	uint64_t bytes_placed; /* octets of items placed by Send, both directions */
+	uint64_t bytes_copied; /* octets of replies copied in order to be exposed, and
+	                        * of items placed by Send that were copied after that */
 };
 
 void rr_conn_info(const struct rr_conn *, struct rr_conn_info *ret);

@@ -38,6 +38,7 @@
  *   rprc/                        responder-provided Read chunks
  *   family.h      family.c       families of header types for RPC messages
  *   htfam/                       header types by message kind
+ *   rtr/                         placement by Send, counted continuation
  *   reminv/                      Remote Invalidation
  */
 #ifndef RR_CONN_CORE_H
@@ -67,6 +68,7 @@
 #include "conn/tx.h"
 #include "conn/htfam/htfam.h"
 #include "conn/rprc/rprc.h"
+#include "conn/rtr/rtr.h"
 #include "conn/version_ops.h"
 #include "conn/xmit.h"
 #include "wire/reminv/reminv_wire.h"
@@ -104,6 +106,7 @@ struct rr_conn {
 	unsigned features; /* bit mask of the features in use, 1u << enum rr_feature */
 	struct rr_rprc rprc;
 	struct rr_htfam htfam;
+	struct rr_rtr rtr;
 	struct rr_reminv reminv;
 	struct rr_cont cont;
 	struct rr_tx tx;

@@ -8,6 +8,7 @@
 /* Indexed by enum rr_feature. */
 static const struct rr_feature_ops *const feature_table[RR_FEATURES] = {
         [RR_FEATURE_RPRC] = &rr_rprc_ops,
+        [RR_FEATURE_RTR] = &rr_rtr_ops,
         [RR_FEATURE_HTFAM] = &rr_htfam_ops,
         [RR_FEATURE_REMINV] = &rr_reminv_ops,
 };

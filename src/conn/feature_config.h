@@ -71,6 +71,9 @@ struct rr_feature_config {
 	                             * that we send; default 16 */
 	rr_time group_wait;         /* maximum time that a group waits for its credits;
 	                             * default 1 s */
+	bool rtr_no_continuation;   /* neither send nor accept messages in several
+	                           * transmissions */
+	bool rtr_no_send_results;   /* as Responder, place no result by Send */
 	uint32_t tbsn_max;          /* longest result, in octets, that we as Responder
 	                             * choose to place by Send; default 65536 */
 };

@@ -444,6 +444,7 @@ static void apply_number(struct rr_conn *c, struct rr_peer_props *v,
 		break;
 	case RDMA2_PROPID_RBSIZ:
 		v->recv_bytes = p->value;
+		v->recv_sent = p->len > 0;
 		break;
 	case RDMA2_PROPID_RSSIZ:
 		v->segment_bytes = p->value;

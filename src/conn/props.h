@@ -7,10 +7,18 @@
 #include "conn/limits.h"
 #include "conn/states.h"
 #include "wire/rprc/rprc_wire.h"
+#include "wire/rtr/rtr_wire.h"
 
 struct rr_peer_props {
 	uint32_t send_bytes, recv_bytes, segment_bytes, max_segments, rvrsdir;
+	bool recv_sent; /* the peer has sent a value for @recv_bytes */
 	struct rr_wire_rprc rprc;
+	struct {
+		uint32_t support;          /* enum rr_wire_rtr_flag */
+		uint32_t request_limit;    /* 0 = not sent */
+		uint32_t response_limit;   /* 0 = not sent */
+		struct rr_rbstruct buffer; /* length 0 = not sent */
+	} rtr;
 	uint32_t htfam;     /* enum rr_wire_htfam_flag */
 	bool reminv_known;  /* the peer has sent RDMA2_PROPID_REQREMINV */
 	bool no_remote_inv; /* with the value FALSE: our Sends must not invalidate */

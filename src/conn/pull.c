@@ -88,19 +88,13 @@ static void add_request_piece(struct rr_request *r, const void *base, size_t len
 		r->pieces[r->n_pieces++] = (struct rr_piece){base, len, item};
 }
 
-/* Rebuilds the unreduced Call, with each item at its Position, and queues REQUEST.  The
- * Positions have already been checked. */
-static void hand_over(struct rr_conn *c, struct rr_request_state *q)
+/* Adds the octets of the unreduced Call, with each item at its Position. */
+static void add_pieces(struct rr_request_state *q)
 {
 	struct rr_request *r = &q->req;
 	uint64_t pos = 0;
 	size_t at = 0;
 
-	if (r->special) {
-		q->buf.len = (size_t)r->call_bytes;
-		q->payload = q->buf.p;
-		q->payload_len = q->buf.len;
-	}
 	r->n_pieces = 0;
 	for (unsigned i = 0; i < r->n_reads; i++) {
 		const struct rr_chunk *k = item_chunk(q, i);
@@ -112,6 +106,23 @@ static void hand_over(struct rr_conn *c, struct rr_request_state *q)
 		pos = k->position + k->length + rr_pad(k->length & 3);
 	}
 	add_request_piece(r, q->payload + at, q->payload_len - at, false);
+}
+
+/* Rebuilds the unreduced Call, with each item at its Position, and queues REQUEST.  The
+ * Positions have already been checked. */
+static void hand_over(struct rr_conn *c, struct rr_request_state *q)
+{
+	struct rr_request *r = &q->req;
+
+	if (r->special) {
+		q->buf.len = (size_t)r->call_bytes;
+		q->payload = q->buf.p;
+		q->payload_len = q->buf.len;
+	}
+	if (q->rtr)
+		rr_rtr_hand_over(q);
+	else
+		add_pieces(q);
 	c->count.bytes_read_chunk += r->read_bytes;
 	rr_request_move(q, RR_REQUEST_EV_PULL, RR_REQUEST_SERVED);
 	rr_action_enqueue(c, &q->op, RR_ACT_REQUEST);

@@ -33,6 +33,7 @@ void rr_recover_note(struct rr_call_state *s)
 
 	r->special = s->special;
 	r->reads = l ? (unsigned)l->n_reads - s->special : 0;
+	r->reads += s->rtr ? s->rtr->n_items : 0;
 	r->writes = l ? l->n_writes : 0;
 	r->segments = l ? l->n_segs : 0;
 	r->reply_chunk_bytes = l && l->has_reply ? l->reply.length : 0;
@@ -128,6 +129,16 @@ static bool guess_reply(const struct rr_conn *c, const struct rr_call *call,
 	return true;
 }
 
+/* Has the call use base header types, if its group was refused unseen. */
+static bool revert_to_base(struct rr_recovery *r)
+{
+	if (!r->group_refused)
+		return false;
+	r->group_refused = false;
+	r->base_types = true;
+	return true;
+}
+
 static bool adapt_call(const struct rr_conn *c, struct rr_call *call,
                        struct rr_recovery *r)
 {
@@ -147,6 +158,9 @@ static bool adapt_call(const struct rr_conn *c, struct rr_call *call,
 		return twice && enlarge_reply(c, call, r, e->arg[0]);
 	case RDMA2_ERR_BAD_XDR:
 		return twice && guess_reply(c, call, r);
+	case RDMA2_ERR_INVAL_HTYPE:
+	case RDMA2_ERR_INVAL_CONT:
+		return revert_to_base(r);
 	default:
 		return false;
 	}

@@ -29,11 +29,12 @@ static struct rr_rbuf *new_rbuf(struct rr_conn *c)
 
 	if (!b)
 		return NULL;
-	b->data = rr_mem_get(&c->cfg.mem, c->rbuf_bytes);
-	if (!b->data) {
+	b->block = rr_mem_get(&c->cfg.mem, rr_rtr_block_bytes(c, c->rbuf_bytes));
+	if (!b->block) {
 		rr_slab_put(&c->rbuf_slab, b);
 		return NULL;
 	}
+	b->data = rr_rtr_align(c, b->block);
 	rr_list_init(&b->op.link);
 	rr_list_push(&c->rbufs, &b->all);
 	return b;
@@ -43,7 +44,7 @@ static void free_rbuf(struct rr_conn *c, struct rr_rbuf *b)
 {
 	rr_list_del(&b->op.link);
 	rr_list_del(&b->all);
-	rr_mem_put(&c->cfg.mem, b->data, c->rbuf_bytes);
+	rr_mem_put(&c->cfg.mem, b->block, rr_rtr_block_bytes(c, c->rbuf_bytes));
 	rr_slab_put(&c->rbuf_slab, b);
 }
 
@@ -109,6 +110,7 @@ int rr_recv_init(struct rr_conn *c)
 	/* The buffers have at least the default size, which applies until the
 	 * properties have been exchanged. [P8] */
 	c->rbuf_bytes = RR_MAX(c->cfg.recv_bytes, (uint32_t)RR_WIRE_DEFAULT_INLINE);
+	c->rbuf_bytes = RR_MAX(c->rbuf_bytes, c->rtr.own.length);
 	c->late_receives = n - early;
 	return post_new(c, early);
 }
@@ -417,6 +419,8 @@ void rr_recv_v2(struct rr_conn *c, struct rr_msg *m)
 	        c->features ? rr_feature_of(c, m->p.htype) : NULL;
 	uint32_t code = 0;
 
+	if (c->rtr.group.phase != RR_RTR_GROUP_IDLE && f != &rr_rtr_ops)
+		rr_rtr_interrupted(c, m);
 	if (f && f->translate) {
 		code = f->translate(m);
 		f = NULL;

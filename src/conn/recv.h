@@ -23,6 +23,7 @@ struct rr_rbuf {
 	struct rr_op op;
 	struct rr_list all; /* conn.rbufs */
 	uint8_t *data;
+	uint8_t *block;      /* allocated memory that @data points into */
 	const uint8_t *part; /* payload in @data of one part of a Call, kept until there
 	                      * is memory for the Call */
 	size_t part_len;     /* octets at @part */

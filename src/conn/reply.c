@@ -16,9 +16,8 @@
  */
 #include "conn/core.h"
 
-/* Ends the request without a reply: sends error @e, unless the connection is lost. */
-static void fail_reply(struct rr_conn *c, struct rr_request_state *q,
-                       const struct rr_error *e)
+void rr_reply_fail(struct rr_conn *c, struct rr_request_state *q,
+                   const struct rr_error *e)
 {
 	if (rr_conn_live(c)) {
 		rr_request_answer_error(c, q, e);
@@ -226,10 +225,8 @@ static bool write_segment(struct rr_conn *c, struct rr_request_state *q,
 	return true;
 }
 
-/* Writes the stream to the chunk, from the front, and sets each segment's length to the
- * length written [K6].  Returns false if there is no memory. */
-static bool write_chunk(struct rr_conn *c, struct rr_request_state *q,
-                        const struct rr_chunk *k, struct rr_stream *stream)
+bool rr_reply_write_chunk(struct rr_conn *c, struct rr_request_state *q,
+                          const struct rr_chunk *k, struct rr_stream *stream)
 {
 	for (uint16_t i = 0; i < k->count; i++)
 		if (!write_segment(c, q, &q->lists->seg[k->first + i], stream))
@@ -248,7 +245,7 @@ static bool write_items(struct rr_conn *c, struct rr_request_state *q,
 			(void)rr_stream_add(&s, p->item[i]->base, p->item[i]->len, 0);
 			c->count.bytes_write_chunk += p->item[i]->len;
 		}
-		if (!write_chunk(c, q, &q->lists->writes[i], &s))
+		if (!rr_reply_write_chunk(c, q, &q->lists->writes[i], &s))
 			return false;
 	}
 	return true;
@@ -261,7 +258,8 @@ static void return_reply_chunk(struct rr_conn *c, struct rr_request_state *q)
 	struct rr_stream nothing;
 
 	rr_stream_init(&nothing);
-	(void)write_chunk(c, q, &q->lists->reply, &nothing); /* nothing is written, so
+	(void)rr_reply_write_chunk(c, q, &q->lists->reply,
+	                           &nothing); /* nothing is written, so
 	                                                      * this cannot fail */
 }
 
@@ -272,7 +270,7 @@ static bool write_chunks(struct rr_conn *c, struct rr_request_state *q,
 		return false;
 	if (p->special) {
 		c->count.bytes_reply_chunk += q->stream.left;
-		return write_chunk(c, q, &q->lists->reply, &q->stream);
+		return rr_reply_write_chunk(c, q, &q->lists->reply, &q->stream);
 	}
 	if (q->lists && q->lists->has_reply)
 		return_reply_chunk(c, q);
@@ -302,6 +300,16 @@ static void trace_reply(struct rr_conn *c, const struct rr_request_state *q,
 		c->count.bytes_continued += left;
 }
 
+/* Plans a reply by base header types.  Returns false if the caller must send error @e
+ * instead. */
+static bool plan_reply(struct rr_conn *c, struct rr_request_state *q,
+                       const struct rr_piece *pieces, unsigned n, struct reply_plan *p,
+                       struct rr_error *e)
+{
+	return rr_conn_live(c) && place_items(q, pieces, n, p, e) &&
+	       choose_reply_format(c, q, p, e);
+}
+
 void rr_conn_reply(struct rr_conn *c, struct rr_request *r,
                    const struct rr_piece *pieces, unsigned n_pieces, rr_time now)
 {
@@ -312,13 +320,17 @@ void rr_conn_reply(struct rr_conn *c, struct rr_request *r,
 	c->now = now;
 	RR_ASSERT(q->with_user);
 	q->with_user = false;
-	if (!rr_conn_live(c) || !place_items(q, pieces, n_pieces, &p, &e) ||
-	    !choose_reply_format(c, q, &p, &e)) {
-		fail_reply(c, q, &e);
+	if (q->rtr ? !rr_conn_live(c) || !rr_rtr_respond(c, q, pieces, n_pieces, &e)
+	           : !plan_reply(c, q, pieces, n_pieces, &p, &e)) {
+		rr_reply_fail(c, q, &e);
 		return;
 	}
 	rr_request_move(q, RR_REQUEST_EV_REPLY, RR_REQUEST_REPLYING);
 	c->count.request_replies++;
+	if (q->rtr) {
+		rr_list_push(&c->tx.replies, &r->link);
+		return;
+	}
 	trace_reply(c, q, &p);
 	if (!write_chunks(c, q, &p)) {
 		rr_conn_fail(c, -ENOMEM); /* some Writes may already be queued [v2
@@ -373,8 +385,11 @@ static struct rr_xmit *next_reply_message(struct rr_conn *c, struct rr_request_s
 
 bool rr_reply_transmit(struct rr_conn *c, struct rr_request_state *q)
 {
-	struct rr_xmit *x = next_reply_message(c, q);
+	struct rr_xmit *x;
 
+	if (q->rtr)
+		return rr_rtr_transmit_response(c, q);
+	x = next_reply_message(c, q);
 	if (!x) {
 		rr_conn_fail(c, -ENOMEM);
 		return true;
@@ -401,7 +416,7 @@ void rr_reply_settle(struct rr_conn *c, struct rr_request_state *q)
 	if (q->unsendable) {
 		const struct rr_error e = reply_too_long(q);
 
-		fail_reply(c, q, &e);
+		rr_reply_fail(c, q, &e);
 	} else if (q->all_sent) {
 		rr_request_end(c, q, rr_conn_live(c) ? 0 : -ECONNRESET);
 	}

@@ -85,6 +85,7 @@ static void free_call_state(struct rr_conn *c, struct rr_call_state *s)
 	rr_call_table_del(&c->table, &s->entry);
 	rr_call_chunks_free(c, s);
 	rr_reply_pull_free(c, s);
+	rr_rtr_call_free(c, s);
 	rr_mbuf_free(&c->quota, &s->reply_buf);
 	rr_recv_put(c, s->reply_rbuf);
 	rr_list_del(&s->all);
@@ -164,14 +165,20 @@ static size_t stream_bytes(const struct rr_stream *s)
 	return sum;
 }
 
+void rr_call_sent_whole(struct rr_conn *c, struct rr_call_state *s, bool continued,
+                        size_t payload)
+{
+	uint64_t format = s->special  ? FORMAT_SPECIAL
+	                  : continued ? FORMAT_CONTINUED
+	                              : FORMAT_SIMPLE;
+
+	count_call_sent(c, s, format, payload);
+	rr_call_move(s, RR_CALL_EV_SEND, RR_CALL_WAITING);
+}
+
 static void note_call_sent(struct rr_conn *c, struct rr_call_state *s)
 {
-	uint64_t format = s->special                    ? FORMAT_SPECIAL
-	                  : s->phase == RR_CALL_SENDING ? FORMAT_CONTINUED
-	                                                : FORMAT_SIMPLE;
-
-	count_call_sent(c, s, format, stream_bytes(&s->stream));
-	rr_call_move(s, RR_CALL_EV_SEND, RR_CALL_WAITING);
+	rr_call_sent_whole(c, s, s->phase == RR_CALL_SENDING, stream_bytes(&s->stream));
 	c->tx.call = NULL;
 }
 
@@ -218,6 +225,13 @@ static struct rr_xmit *next_call_message(struct rr_conn *c, struct rr_call_state
 	return x;
 }
 
+void rr_call_await(struct rr_conn *c, struct rr_call_state *s)
+{
+	c->n_awaited += !s->awaited;
+	s->awaited = true;
+	rr_list_del(&s->call->link);
+}
+
 static void send_call_part(struct rr_conn *c, struct rr_call_state *s)
 {
 	bool last;
@@ -233,9 +247,7 @@ static void send_call_part(struct rr_conn *c, struct rr_call_state *s)
 		x->call = s;
 		s->sends_out++;
 	}
-	c->n_awaited += !s->awaited;
-	s->awaited = true;
-	rr_list_del(&s->call->link);
+	rr_call_await(c, s);
 	rr_xmit_send(c, x);
 	if (last) {
 		note_call_sent(c, s);
@@ -258,6 +270,8 @@ bool rr_call_transmit(struct rr_conn *c, struct rr_call_state *s)
 	} else {
 		RR_ASSERT(s->phase == RR_CALL_PREPARED || s->phase == RR_CALL_SENDING);
 		rr_call_event(s, RR_CALL_EV_SEND);
+		if (s->rtr && !s->rtr->plain)
+			return rr_rtr_transmit_call(c, s);
 		send_call_part(c, s);
 	}
 	return true;
@@ -306,6 +320,7 @@ void rr_call_end(struct rr_conn *c, struct rr_call_state *s, int status)
 	    (s->phase == RR_CALL_WAITING && status != RR_CALL_OK))
 		rr_answer_forget(c, s);
 	rr_tx_forget_call(c, s);
+	rr_rtr_call_end(c, s);
 	rr_reply_pull_end(c, s);
 	rr_notice_carried(c, s, status == RR_CALL_OK);
 	abandon_reply(c, s);
@@ -444,6 +459,7 @@ static void end_lost_call(struct rr_conn *c, struct rr_call_state *s, int status
 	rr_list_del(&s->kept);
 	rr_call_table_del(&c->table, &s->entry);
 	stop_awaiting(c, s);
+	rr_rtr_unreserve(c, s, 0);
 	if (s->phase != RR_CALL_ENDING && s->phase != RR_CALL_DRAINING)
 		s->status = status;
 	rr_reply_pull_free(c, s);

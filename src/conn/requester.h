@@ -19,6 +19,7 @@ struct rr_call_chunks {
 };
 
 struct rr_reply_pull;
+struct rr_rtr_outgoing;
 struct rr_carried;
 
 struct rr_call_state {
@@ -43,6 +44,7 @@ struct rr_call_state {
 	int status;
 	struct rr_reply_pull *pull;    /* the Reply's pull, or NULL */
 	struct rr_carried *carried;    /* notifications sent with the Call, or NULL */
+	struct rr_rtr_outgoing *rtr;   /* the Call is sent as a group; or NULL */
 	struct rr_call_chunks *chunks; /* NULL if the call has no chunks */
 	struct rr_mbuf special_buf;    /* Special Format: copies of short runs */
 	struct rr_mbuf chunk_buf;      /* the Reply chunk's memory */
@@ -82,6 +84,9 @@ void rr_call_chunks_withdraw(struct rr_conn *, struct rr_call_state *);
  * of the call has that handle. */
 bool rr_call_chunks_take_remote(struct rr_conn *, struct rr_call_state *,
                                 uint32_t handle);
+/* Returns the region with this use and index, or NULL. */
+const struct rr_mr *rr_call_chunks_find(const struct rr_call_chunks *, enum rr_mr_use,
+                                        unsigned index);
 /* Frees the call's chunks and their memory. */
 void rr_call_chunks_free(struct rr_conn *, struct rr_call_state *);
 
@@ -104,6 +109,12 @@ struct rr_call_state *rr_call_sent(const struct rr_conn *, uint32_t xid);
  * message.  A credit must be available.  Returns false if registrations are still
  * outstanding. */
 bool rr_call_transmit(struct rr_conn *, struct rr_call_state *);
+/* Records that the Call is about to be sent, completely or in part. */
+void rr_call_await(struct rr_conn *, struct rr_call_state *);
+/* Records that a Call of @payload octets has been sent completely, @continued if in
+ * several messages. */
+void rr_call_sent_whole(struct rr_conn *, struct rr_call_state *, bool continued,
+                        size_t payload);
 /* Ends the call's wait for the Reply; @status is the call's result.  CALL_DONE follows
  * when no Send, registration or invalidation of the call is outstanding. */
 void rr_call_end(struct rr_conn *, struct rr_call_state *, int status);

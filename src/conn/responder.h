@@ -10,6 +10,7 @@
 #include "conn/xmit.h"
 
 struct rr_exposure;
+struct rr_rtr_incoming;
 
 struct rr_request_state {
 	struct rr_op op;    /* the ADMIT, REQUEST or REQUEST_DONE action */
@@ -51,6 +52,8 @@ struct rr_request_state {
 	                         * start */
 	uint64_t reserved;      /* octets charged to the quota, not counting @buf */
 	struct rr_lists *lists; /* NULL if the Call has no chunks */
+	struct rr_rtr_incoming *rtr;  /* the group that the Call arrived in, or NULL */
+	bool rtr_in_chunk;            /* its response's payload is in the Reply chunk */
 	struct rr_exposure *exposure; /* the reply's exposure, or NULL */
 	bool unsendable; /* the reply cannot be sent; an error follows when the Writes
 	                  * have completed */
@@ -158,6 +161,13 @@ void rr_collect_free(struct rr_conn *, struct rr_request_state *);
 /* Queues the first or next message of the reply.  A credit must be available.  Always
  * returns true. */
 bool rr_reply_transmit(struct rr_conn *, struct rr_request_state *);
+/* Ends the request without a reply: sends error @e, unless the connection is lost. */
+void rr_reply_fail(struct rr_conn *, struct rr_request_state *,
+                   const struct rr_error *e);
+/* Queues Writes of the stream to the chunk, from the front, and sets each segment's
+ * length to the length written [K6].  Returns false if there is no memory. */
+bool rr_reply_write_chunk(struct rr_conn *, struct rr_request_state *,
+                          const struct rr_chunk *, struct rr_stream *);
 /* Ends the request if the complete reply has been sent and all its Sends and Writes
  * have completed. */
 void rr_reply_settle(struct rr_conn *, struct rr_request_state *);

@@ -379,8 +379,11 @@ bool rr_tx_send_next(struct rr_conn *c)
 		return send_queued_error(c);
 	if (exchanging)
 		return rr_props_pending(c) ? send_props(c) : send_grant(c);
-	return (c->rprc.n_notices && rr_notice_transmit(c)) ||
-	       (c->features && rr_features_transmit(c)) || send_turn(c) ||
+	if (c->rprc.n_notices && rr_notice_transmit(c))
+		return true;
+	if (rr_rtr_waits(&c->rtr))
+		return rr_rtr_send_waiting(c) || send_grant(c);
+	return (c->features && rr_features_transmit(c)) || send_turn(c) ||
 	       (c->version->grants && send_grant(c));
 }
 

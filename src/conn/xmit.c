@@ -19,28 +19,34 @@ static bool is_gathered(const struct rr_slice *run, unsigned refs)
 	return run->len > RR_COPY_MAX && refs < RR_MAX_REFS;
 }
 
+size_t rr_xmit_count_copied(struct rr_stream *s, size_t len, unsigned *refs)
+{
+	size_t sum = 0;
+
+	while (len) {
+		struct rr_slice run = rr_stream_next_run(s, len);
+		size_t n = run.len + run.pad;
+
+		if (is_gathered(&run, *refs))
+			(*refs)++;
+		else
+			sum += n;
+		len -= n;
+		rr_stream_skip(s, n);
+	}
+	return sum;
+}
+
 /* Returns how many of the next @len octets will be copied instead of gathered. */
 static size_t count_copied(const struct rr_stream *stream, size_t len)
 {
 	struct rr_stream s;
-	size_t sum = 0;
 	unsigned refs = 0;
 
 	if (len <= RR_COPY_MAX)
 		return len; /* a run this short is never gathered */
 	s = *stream;
-	while (len) {
-		struct rr_slice run = rr_stream_next_run(&s, len);
-		size_t n = run.len + run.pad;
-
-		if (is_gathered(&run, refs))
-			refs++;
-		else
-			sum += n;
-		len -= n;
-		rr_stream_skip(&s, n);
-	}
-	return sum;
+	return rr_xmit_count_copied(&s, len, &refs);
 }
 
 /* -- messages -------------------------------------------------------------- */
@@ -65,7 +71,7 @@ struct rr_xmit *rr_xmit_new(struct rr_conn *c, size_t bytes)
 	x->of_call = x->refers = false;
 	x->inv_handle = x->handle = 0;
 	x->offset = 0;
-	x->n_sge = 0;
+	x->n_sge = x->n_refs = 0;
 	x->cap = cap;
 	x->used = 0;
 	return x;
@@ -131,23 +137,27 @@ void rr_xmit_header(struct rr_xmit *x, const struct rr_writer *w)
 	                                         * written */
 }
 
-static void append_stream(struct rr_xmit *x, struct rr_stream *s, size_t len)
+void rr_xmit_append(struct rr_xmit *x, struct rr_stream *s, size_t len)
 {
-	unsigned refs = 0;
-
 	while (len) {
 		struct rr_slice run = rr_stream_next_run(s, len);
 		size_t n = run.len + run.pad;
 
-		if (is_gathered(&run, refs)) {
+		if (is_gathered(&run, x->n_refs)) {
 			append_reference(x, &run);
-			refs++;
+			x->n_refs++;
 			rr_stream_skip(s, n);
 		} else {
 			rr_stream_copy(s, append_own(x, n), n);
 		}
 		len -= n;
 	}
+}
+
+void rr_xmit_append_zeros(struct rr_xmit *x, size_t len)
+{
+	if (len)
+		memset(append_own(x, len), 0, len);
 }
 
 struct rr_xmit *rr_xmit_begin(struct rr_conn *c, const struct rr_prefix *p, size_t len,
@@ -175,7 +185,7 @@ struct rr_xmit *rr_xmit_message(struct rr_conn *c, const struct rr_head *h,
 	h->family->put_header(c, &w, h, len ? (uint32_t)(stream->left - len) : 0);
 	rr_xmit_header(x, &w);
 	if (len)
-		append_stream(x, stream, len);
+		rr_xmit_append(x, stream, len);
 	return x;
 }
 
@@ -184,7 +194,7 @@ struct rr_xmit *rr_xmit_write(struct rr_conn *c, struct rr_stream *stream, size_
 	struct rr_xmit *x = rr_xmit_new(c, count_copied(stream, len));
 
 	if (x)
-		append_stream(x, stream, len);
+		rr_xmit_append(x, stream, len);
 	return x;
 }
 

@@ -21,6 +21,7 @@ struct rr_xmit {
 	uint32_t handle;                  /* Write: target handle */
 	uint64_t offset;                  /* Write: target offset */
 	unsigned n_sge;
+	unsigned n_refs; /* entries of @sge that are outside @buf */
 	struct rr_sge sge[RR_ACTION_MAX_SGE];
 	size_t cap, used; /* octets in @buf; octets used */
 	uint8_t buf[] __attribute__((aligned(64)));
@@ -36,6 +37,13 @@ void rr_xmit_header(struct rr_xmit *, const struct rr_writer *w);
  * is 0).  Returns NULL if there is no memory. */
 struct rr_xmit *rr_xmit_message(struct rr_conn *, const struct rr_head *,
                                 struct rr_stream *stream, size_t len);
+/* Returns how many of the next @len octets of the stream will be copied instead of
+ * gathered, and skips them.  @refs counts the pieces gathered in the message so far. */
+size_t rr_xmit_count_copied(struct rr_stream *, size_t len, unsigned *refs);
+/* Appends the next @len octets of the stream.  The buffer must have space for those that
+ * are copied. */
+void rr_xmit_append(struct rr_xmit *, struct rr_stream *, size_t len);
+void rr_xmit_append_zeros(struct rr_xmit *, size_t len);
 /* Builds an RDMA Write of the next @len octets of @stream.  Returns NULL if there is no
  * memory. */
 struct rr_xmit *rr_xmit_write(struct rr_conn *, struct rr_stream *stream, size_t len);

@@ -159,7 +159,9 @@ static void check_reply(struct job *j)
 	memcpy(want, flat, n);
 	for (unsigned i = 0; i < j->n_results; i++) {
 		size_t len = j->result[i];
-		bool by_chunk = i < j->n_dests && j->dest[i];
+		bool by_chunk =
+		        i < j->n_dests && j->dest[i] &&
+		        (!j->min_len || len >= j->min_len || j->dests[i].ret_used);
 
 		memcpy(want + n, flat + at, 4);
 		n += 4;
@@ -279,6 +281,9 @@ struct job *workload_add(struct workload *w, const struct job *shape)
 	                           &j->parts, &flat, &j->flat_len);
 	j->flat = flat;
 	for (unsigned i = 0; i < j->n_dests; i++) {
+		j->dests[i].direct = j->direct;
+		j->dests[i].min_len = j->min_len;
+		j->dests[i].above = j->above;
 		if (!j->dest[i])
 			continue;
 		j->dests[i].base = malloc(j->dest[i]);

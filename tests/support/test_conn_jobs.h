@@ -25,6 +25,8 @@ struct job {
 	size_t reply_filler;
 	size_t reply_bytes;
 	bool user_sinks;
+	enum rr_direct direct; /* of each destination, with the limits that follow */
+	uint32_t min_len, above;
 
 	struct rr_call call;
 	struct rr_piece piece[2 * MAX_ITEMS + 2];

@@ -335,7 +335,7 @@ static void a_list_that_fills_the_reply_is_not_offered(void **state)
 		const struct rr_conn_config cfg = {.recv_bytes = 1036 + more,
 		                                   .segment_bytes = 100};
 		struct side *s = raw_new(RR_CONN_CLIENT, &cfg);
-		struct asker q = {.s = s, .dest = {room, sizeof(room), 0, NULL}};
+		struct asker q = {.s = s, .dest = {.base = room, .len = sizeof(room)}};
 
 		/* 64 segments [property 4] */
 		raw_receive(s, "00000077 00000002 00200020 00000005 00000000 "

@@ -106,10 +106,12 @@ static struct job *draw_job(struct workload *w, struct rr_rng *r)
 	                        4 * (size_t)below(r, below(r, 2) ? 200 : 20000)};
 
 	j.n_dests = j.n_results;
-	if (below(r, 3) == 0)
+	if (below(r, 3))
 		j.reply_bytes = j.reply_filler + 64;
 	if (below(r, 4) == 0)
 		j.flags = RR_CALL_LARGE_REPLY;
+	j.direct = (enum rr_direct)below(r, 5);
+	j.above = below(r, 20000);
 	return workload_add(w, &j);
 }
 
@@ -157,6 +159,7 @@ static void every_subset_with_every_subset(void **state)
 			for (uint64_t seed = 1; seed <= SEEDS; seed++)
 				run_pairing(client, server, seed);
 	assert_true(seen[RR_FEATURE_RPRC] && seen[RR_FEATURE_HTFAM]);
+	assert_true(seen[RR_FEATURE_RTR] > 500);
 }
 
 /* -- version 1 ------------------------------------------------------------- */

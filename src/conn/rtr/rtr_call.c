@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Requests sent as RDMA2_XMOPT_REQ.                           [ext §5.4, §5.5, §5.8]
+ *
+ * call_plan.c decides which items are placed by Send and which chunks there are.  Here
+ * the group and the Receives for its response are planned, the header is built, and the
+ * group is sent when there are enough credits.  A group that has waited too long is sent
+ * by base header types, with the same chunks.
+ */
+#include "conn/core.h"
+
+/* -- the choice ------------------------------------------------------------ */
+
+bool rr_rtr_may_call(const struct rr_conn *c, const struct rr_call_state *s)
+{
+	return c->rtr.support && c->features >> RR_FEATURE_RTR & 1 && !c->rtr.refused &&
+	       c->cfg.role == RR_CONN_CLIENT && !s->call->recovery.base_types &&
+	       !s->call->recovery.error.code &&
+	       !(s->call->flags & (RR_CALL_SPECIAL | RR_CALL_WHOLE));
+}
+
+bool rr_rtr_call_begin(struct rr_conn *c, struct rr_call_state *s)
+{
+	struct rr_rtr_outgoing *o = rr_slab_get(&c->rtr.out_slab);
+
+	if (!o)
+		return false;
+	memset(o, 0, sizeof(*o));
+	rr_rtr_init(&o->h);
+	rr_stream_init(&o->items);
+	s->rtr = o;
+	return true;
+}
+
+void rr_rtr_call_free(struct rr_conn *c, struct rr_call_state *s)
+{
+	if (s->rtr)
+		rr_slab_put(&c->rtr.out_slab, s->rtr);
+	s->rtr = NULL;
+}
+
+bool rr_rtr_call_excise(struct rr_call_state *s, uint32_t disp, const void *base,
+                        size_t len)
+{
+	struct rr_rtr_outgoing *o = s->rtr;
+
+	if (o->n_items == RR_WIRE_RTR_MAX_ITEMS)
+		return false;
+	(void)rr_stream_add(&o->items, base, len, 0);
+	o->item[o->n_items++] = (struct rr_rtr_excised){disp, base, (uint32_t)len};
+	return true;
+}
+
+/* -- the header ------------------------------------------------------------ */
+
+/* Adds the segments of region @m to what was added last.  Returns false if there are too
+ * many. */
+static bool add_region_segments(const struct rr_conn *c, const struct rr_mr *m,
+                                struct rr_rtr_header *h)
+{
+	size_t most = RR_MAX(c->props.segment_bytes, 1u);
+
+	for (size_t at = 0; at < m->len; at += most) {
+		const struct rr_segment g = {
+		        .handle = m->handle,
+		        .length = (uint32_t)RR_MIN(most, m->len - at),
+		        .offset = m->offset + at,
+		};
+
+		if (rr_rtr_add_segment(h, &g))
+			return false;
+	}
+	return true;
+}
+
+/* Adds the whole Payload stream as an item by explicit RDMA. */
+static bool add_body(const struct rr_conn *c, const struct rr_call_state *s,
+                     struct rr_rtr_header *h)
+{
+	if (rr_rtr_add_item(h, 0, (uint32_t)s->stream.left, XMDTYPE_EXRW))
+		return false;
+	for (unsigned i = 0; i < s->chunks->n; i++)
+		if (s->chunks->region[i].use == RR_USE_CALL &&
+		    !add_region_segments(c, &s->chunks->region[i], h))
+			return false;
+	return true;
+}
+
+static bool add_reads(const struct rr_conn *c, const struct rr_call_state *s,
+                      struct rr_rtr_header *h)
+{
+	for (unsigned i = 0; s->chunks && i < s->chunks->n; i++) {
+		const struct rr_mr *m = &s->chunks->region[i];
+
+		if (m->use == RR_USE_READ &&
+		    (rr_rtr_add_item(h, m->position, (uint32_t)m->len, XMDTYPE_EXRW) ||
+		     !add_region_segments(c, m, h)))
+			return false;
+	}
+	return true;
+}
+
+/* Adds the items placed by Send, with the numbers of the plan if @numbers. */
+static bool add_excised(const struct rr_rtr_outgoing *o, struct rr_rtr_header *h,
+                        bool numbers)
+{
+	unsigned at = 0;
+
+	for (unsigned i = 0; i < o->n_items; i++) {
+		if (rr_rtr_add_item(h, o->item[i].disp, o->item[i].length,
+		                    XMDTYPE_TBSN))
+			return false;
+		for (unsigned k = 0; numbers && k < o->plan.tbsns[i]; k++)
+			if (rr_rtr_add_tbsn(h, o->plan.tbsn[at++]))
+				return false;
+	}
+	return true;
+}
+
+/* Returns how destination @d is directed.  A peer that cannot place results by Send, or
+ * buffers of ours without targetable segments, leave only explicit RDMA. */
+static enum rr_wire_rtr_place direction_of(const struct rr_conn *c,
+                                           const struct rr_dest *d)
+{
+	if (!(c->rtr.support & RTRS_TBSNRESP) || !rr_rtr_targets(&c->rtr.own))
+		return XMDTYPE_EXRW;
+	switch (d->direct) {
+	case RR_DIRECT_SEND:
+		return XMDTYPE_TBSN;
+	case RR_DIRECT_CHOICE:
+		return XMDTYPE_CHOICE;
+	case RR_DIRECT_BY_SIZE:
+		return XMDTYPE_BYSIZE;
+	case RR_DIRECT_NONE:
+	case RR_DIRECT_WRITE:
+		break;
+	}
+	return XMDTYPE_EXRW;
+}
+
+bool rr_rtr_dest_needs_region(const struct rr_conn *c, const struct rr_dest *d)
+{
+	return direction_of(c, d) != XMDTYPE_TBSN;
+}
+
+static uint32_t range_end(const struct rr_dest *d)
+{
+	return d->end ? d->end : UINT32_MAX;
+}
+
+/* Adds a direction for each destination.  Destinations of the same range share a set. */
+static bool add_directions(const struct rr_conn *c, const struct rr_call_state *s,
+                           struct rr_rtr_header *h)
+{
+	for (unsigned i = 0; i < s->n_writes; i++) {
+		const struct rr_dest *d = &s->call->dests[i], *last = i ? d - 1 : NULL;
+		enum rr_wire_rtr_place type = direction_of(c, d);
+		const struct rr_mr *m =
+		        s->chunks ? rr_call_chunks_find(s->chunks, RR_USE_WRITE, i)
+		                  : NULL;
+
+		if ((!last || last->begin != d->begin ||
+		     range_end(last) != range_end(d)) &&
+		    rr_rtr_add_set(h, d->begin, range_end(d)))
+			return false;
+		if (rr_rtr_add_dir(h, d->min_len, type,
+		                   type == XMDTYPE_BYSIZE ? d->above : 0))
+			return false;
+		if (m && type != XMDTYPE_TBSN && !add_region_segments(c, m, h))
+			return false;
+	}
+	return true;
+}
+
+/* Builds the header.  Before the regions are registered, their handles are 0. */
+static bool build_request_header(const struct rr_conn *c, struct rr_call_state *s,
+                                 bool numbers)
+{
+	struct rr_rtr_outgoing *o = s->rtr;
+	struct rr_rtr_header *h = &o->h;
+	uint32_t rsbuf = h->rsbuf;
+	const struct rr_mr *reply;
+
+	rr_rtr_init(h);
+	h->rsbuf = rsbuf;
+	if (s->chunks)
+		h->inv_handle = s->chunks->lists.inv_handle;
+	if (s->special && !add_body(c, s, h))
+		return false;
+	if (!add_reads(c, s, h) || !add_excised(o, h, numbers) ||
+	    !add_directions(c, s, h))
+		return false;
+	reply = s->chunks ? rr_call_chunks_find(s->chunks, RR_USE_REPLY, 0) : NULL;
+	if (!reply)
+		return true;
+	rr_rtr_begin_reply(h);
+	return add_region_segments(c, reply, h);
+}
+
+/* -- the response's Receives ----------------------------------------------- */
+
+/* Returns the most Receives that may be reserved for a response.  [ext §5.8] */
+static uint32_t most_reserved(const struct rr_conn *c)
+{
+	uint32_t own = RR_MAX(c->credit.ceiling, 3u) - 2;
+
+	own = RR_MIN(own, (uint32_t)RR_RTR_MAX_COUNT);
+	return RR_MIN(own, c->rtr.response_limit);
+}
+
+/* Appends the results that the peer may place by Send.  Those for which it has the
+ * choice are left out if @must. */
+static void add_expected_results(const struct rr_conn *c, const struct rr_call_state *s,
+                                 bool must, struct rr_rtr_load *l)
+{
+	l->n_items = 0;
+	for (unsigned i = 0; i < s->n_writes; i++) {
+		const struct rr_dest *d = &s->call->dests[i];
+		enum rr_wire_rtr_place type = direction_of(c, d);
+		uint32_t len = (uint32_t)RR_MIN(d->len, UINT32_MAX);
+
+		if (type == XMDTYPE_BYSIZE)
+			len = RR_MIN(len, d->above);
+		if (type != XMDTYPE_EXRW && !(must && type == XMDTYPE_CHOICE))
+			l->item[l->n_items++] = len;
+	}
+}
+
+void rr_rtr_plan_response(const struct rr_conn *c, struct rr_call_state *s,
+                          size_t reply_bytes, bool *ret_fits)
+{
+	struct rr_rtr_load l = {
+	        .buffer = &c->rtr.own,
+	        .limit = c->rtr.take_limit,
+	        .payload = (reply_bytes + 3) & ~(size_t)3,
+	};
+	struct rr_rtr_plan p;
+
+	*ret_fits = false;
+	if (!build_request_header(c, s, false))
+		return;
+	l.header = (uint32_t)rr_rtr_response_bytes(&s->rtr->h);
+	add_expected_results(c, s, false, &l);
+	s->rtr->h.rsbuf =
+	        rr_rtr_plan(&l, most_reserved(c), &p) ? most_reserved(c) : p.count;
+	add_expected_results(c, s, true, &l);
+	*ret_fits = !rr_rtr_plan(&l, most_reserved(c), &p);
+}
+
+/* -- planning -------------------------------------------------------------- */
+
+bool rr_rtr_call_plan(struct rr_conn *c, struct rr_call_state *s)
+{
+	struct rr_rtr_outgoing *o = s->rtr;
+	uint32_t most = RR_MIN(c->rtr.request_limit, rr_rtr_most(c));
+
+	if (!build_request_header(c, s, false))
+		return false;
+	o->load = (struct rr_rtr_load){
+	        .buffer = &c->rtr.peer,
+	        .limit = c->rtr.limit,
+	        .header = (uint32_t)(RR_WIRE_PREFIX + rr_wire_rtr_req_size(&o->h)),
+	        .payload = s->special ? 0 : s->stream.left,
+	        .n_items = o->n_items,
+	};
+	for (unsigned i = 0; i < o->n_items; i++)
+		o->load.item[i] = o->item[i].length;
+	o->payload = &s->stream;
+	return !rr_rtr_plan(&o->load, most, &o->plan);
+}
+
+/* -- sending --------------------------------------------------------------- */
+
+/* Reserves the Receives for the response.  Returns false if other responses have
+ * reserved too many. */
+static bool reserve_receives(struct rr_conn *c, struct rr_rtr_outgoing *o)
+{
+	if (o->reserved || o->h.rsbuf == 1)
+		return true;
+	if (c->rtr.reserved + o->h.rsbuf > RR_MAX(c->credit.ceiling, 3u) - 2)
+		return false;
+	o->reserved = o->h.rsbuf;
+	c->rtr.reserved += o->reserved;
+	return true;
+}
+
+void rr_rtr_unreserve(struct rr_conn *c, struct rr_call_state *s, uint32_t left)
+{
+	struct rr_rtr_outgoing *o = s->rtr;
+
+	if (!o || o->reserved <= left)
+		return;
+	c->rtr.reserved -= o->reserved - left;
+	o->reserved = left;
+}
+
+/* Sends the call by base header types.  Items that were to be placed by Send are put
+ * back into the stream. */
+static void send_plainly(struct rr_conn *c, struct rr_call_state *s)
+{
+	const struct rr_call *call = s->call;
+
+	rr_rtr_unreserve(c, s, 0);
+	s->rtr->plain = true;
+	if (!s->rtr->n_items)
+		return;
+	rr_stream_init(&s->stream);
+	for (unsigned i = 0; i < call->n_pieces; i++) {
+		const struct rr_piece *k = &call->pieces[i];
+
+		(void)rr_stream_add(&s->stream, k->base, k->len,
+		                    k->item ? rr_pad(k->len) : 0);
+	}
+}
+
+static void send_request(struct rr_conn *c, struct rr_call_state *s)
+{
+	struct rr_rtr_outgoing *o = s->rtr;
+	const struct rr_rtr_sending g = {
+	        .xid = s->call->xid, .htype = RDMA2_XMOPT_REQ, .call = s};
+	size_t payload = s->stream.left;
+	bool built = build_request_header(c, s, true);
+
+	RR_ASSERT(built); /* as it was when the call was planned */
+	o->h.count = o->plan.count;
+	o->h.pslen = o->plan.pslen;
+	rr_call_await(c, s);
+	if (!rr_rtr_send_group(c, o, &g)) {
+		rr_call_end(c, s, -ENOMEM);
+		return;
+	}
+	c->count.bytes_placed += o->items.left;
+	rr_call_sent_whole(c, s, o->plan.count > 1, payload);
+}
+
+bool rr_rtr_transmit_call(struct rr_conn *c, struct rr_call_state *s)
+{
+	bool waits = c->rtr.wait_call == s;
+
+	if (!reserve_receives(c, s->rtr))
+		return false;
+	if (c->credit.avail >= s->rtr->plan.count) {
+		rr_rtr_unwait(c, s, NULL);
+		send_request(c, s);
+	} else if (!waits) {
+		rr_rtr_wait(c, s, NULL);
+	} else if (rr_rtr_overdue(c)) {
+		rr_rtr_unwait(c, s, NULL);
+		send_plainly(c, s);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* -- ending ---------------------------------------------------------------- */
+
+void rr_rtr_call_end(struct rr_conn *c, struct rr_call_state *s)
+{
+	struct rr_rtr_incoming *in = c->rtr.in;
+
+	rr_rtr_unwait(c, s, NULL);
+	rr_rtr_unreserve(c, s, 0);
+	if (in && in->response && in->xid == s->call->xid)
+		rr_rtr_drop_group(c);
+}
+
+void rr_rtr_call_reported(struct rr_conn *c, uint32_t xid)
+{
+	struct rr_call_state *s = rr_rtr_awaiting(c, xid);
+
+	if (!s)
+		return;
+	s->call->error = (struct rr_error){.code = RDMA2_ERR_INVAL_CONT};
+	rr_recover_note(s);
+	s->call->recovery.group_refused = true;
+	rr_call_end(c, s, RR_CALL_REMOTE_ERROR);
+}
+
+void rr_rtr_refused(struct rr_conn *c, struct rr_call_state *s)
+{
+	if (!s->rtr || s->rtr->plain)
+		return;
+	c->rtr.refused = true;
+	s->call->recovery.group_refused = true;
+}
