@@ -83,7 +83,7 @@ void rr_dispatch_fini(struct rr_dispatch *s)
 
 /*
  * Checks the chunks that the Requester offers against the binding.  Returns code 0 if
- * the request may be admitted.  [v2 §7.3.1, §7.3.2; K12, K13, E11]
+ * the request may be admitted.  [v2 §7.3.1, §7.3.2; K12, K13, E11, ext §7.2 V22]
  */
 static struct rr_error check_binding(const struct rpcrdma_procedure *p,
                                      const struct rr_request *r)

@@ -259,6 +259,7 @@ static void an_opaque_of_no_octets_is_one(void **state)
 	assert_int_equal(rpcrdma_cursor_end(&c), 0);
 }
 
+/* [ext §7.3 V36], [ext §7.3 V37] */
 static void results_are_read_from_where_they_were_placed(void **state)
 {
 	static const uint8_t placed[4] = {0, 0, 0, 6}, inlined[] = "\0\0\0\6item!!\0";
