@@ -272,6 +272,7 @@ struct rr_recovery {
 	/* Chunks that the Call provided when the error was received. */
 	unsigned reads, writes, segments;
 	bool special;
+	bool optional_type; /* the Call had a header type of an optional feature */
 	uint64_t reply_chunk_bytes;
 };
 
@@ -507,6 +508,8 @@ void rr_conn_cancel(struct rr_conn *, struct rr_call *, rr_time now);
  *   WRITE_RESOURCE, REPLY_RESOURCE
  *                   only for RR_CALL_IDEMPOTENT calls, and only if the peer named a
  *                   length within max_message_bytes: provides a larger chunk
+ *   INVAL_HTYPE     only if the Call had a header type of an optional feature: uses
+ *                   a type of the base protocol [ext §2.4]
  *   BAD_XDR         only in version 1, where it represents ERR_CHUNK, and only for
  *                   RR_CALL_IDEMPOTENT calls: provides a larger Reply chunk, up to
  *                   max_message_bytes in a few attempts

@@ -5,8 +5,9 @@
  * The five errors of section 7.3 report that the Responder could not use the chunks of
  * a Call.  Three of them (READ_CHUNKS, WRITE_CHUNKS, SEGMENTS) are sent before the Call
  * is executed, so any call may be sent again.  The other two are sent after execution,
- * so only calls that may be executed twice are sent again.  All other errors are
- * permanent.
+ * so only calls that may be executed twice are sent again.  RDMA2_ERR_INVAL_HTYPE for a
+ * header type of an optional feature leads to a base type [ext §2.4].  All other errors
+ * are permanent.
  *
  * Normal path: when the error arrives, the chunks that the Call provided are recorded
  * in rr_call.recovery -> CALL_DONE -> the user calls rr_call_recover, which stores
@@ -32,6 +33,7 @@ void rr_recover_note(struct rr_call_state *s)
 	const struct rr_lists *l = s->chunks ? &s->chunks->lists : NULL;
 
 	r->special = s->special;
+	r->optional_type = s->family != &rr_base_family || s->carried;
 	r->reads = l ? (unsigned)l->n_reads - s->special : 0;
 	r->reads += s->rtr ? s->rtr->n_items : 0;
 	r->writes = l ? l->n_writes : 0;
@@ -156,6 +158,8 @@ static bool adapt_call(const struct rr_conn *c, struct rr_call *call,
 		return twice && enlarge_dest(c, call, r, e->arg[0], e->arg[1]);
 	case RDMA2_ERR_REPLY_RESOURCE:
 		return twice && enlarge_reply(c, call, r, e->arg[0]);
+	case RDMA2_ERR_INVAL_HTYPE:
+		return r->optional_type; /* that type is not sent again */
 	case RDMA2_ERR_BAD_XDR:
 		return twice && guess_reply(c, call, r);
 	case RDMA2_ERR_INVAL_HTYPE:

@@ -148,20 +148,39 @@ static void more_and_tpmore_are_refused(void **state)
 	raw_end(s);
 }
 
-/* [ext §2.4]: types that the peer does not know are not sent again. */
+/* [ext §2.4]: types that the peer does not know are not sent again.  The Call was not
+ * executed, so it may be sent in base types, once. */
 static void refused_types_are_not_sent_again(void **state)
 {
 	struct side *s = client();
-	struct spec_call *k = spec_new(0x55, 0), *again = spec_new(0x56, 0);
+	struct spec_call *k = spec_new(0x55, 0);
 
 	assert_int_equal(spec_word(spec_sent(s, k), 3), 0xffffff4a);
 	raw_skip(s);
 	raw_receive(s, INVAL_HTYPE("00000055"));
 	assert_int_equal(k->call.status, RR_CALL_REMOTE_ERROR);
-	assert_int_equal(spec_word(spec_sent(s, again), 3), RDMA2_MSG);
-	rr_conn_cancel(s->c, &again->call, s->now);
-	side_drain(s);
-	free(again);
+	assert_true(rr_call_recover(s->c, &k->call));
+	k->call.xid = 0x56;
+	rr_store_u32(k->head, 0x56);
+	assert_int_equal(spec_word(spec_sent(s, k), 3), RDMA2_MSG);
+	raw_skip(s);
+	raw_receive(s, INVAL_HTYPE("00000056"));
+	assert_int_equal(k->call.status, RR_CALL_REMOTE_ERROR);
+	assert_false(rr_call_recover(s->c, &k->call));
+	spec_end(s, k);
+}
+
+/* ... nor is an error about a base type a reason to send the Call again. */
+static void a_refused_base_type_is_final(void **state)
+{
+	struct side *s = raw_ready(RR_CONN_CLIENT, NULL);
+	struct spec_call *k = spec_new(0x55, 0);
+
+	(void)spec_sent(s, k);
+	raw_skip(s);
+	raw_receive(s, INVAL_HTYPE("00000055"));
+	assert_int_equal(k->call.status, RR_CALL_REMOTE_ERROR);
+	assert_false(rr_call_recover(s->c, &k->call));
 	spec_end(s, k);
 }
 
@@ -1111,6 +1130,7 @@ static void a_refused_notification_is_not_a_refused_type(void **state)
 	expect_type(s, RDMA2_MSG_DONE, 0);
 	raw_receive(s, INVAL_HTYPE("00000066"));
 	assert_int_equal(k->call.status, RR_CALL_REMOTE_ERROR);
+	assert_true(rr_call_recover(s->c, &k->call));
 	side_forget_sent(s);
 	spec_start(s, next);
 	expect_type(s, 0xffffff4a, 0);
@@ -1383,6 +1403,7 @@ int main(void)
 	        cmocka_unit_test(the_response_flag_is_ignored),
 	        cmocka_unit_test(more_and_tpmore_are_refused),
 	        cmocka_unit_test(refused_types_are_not_sent_again),
+	        cmocka_unit_test(a_refused_base_type_is_final),
 	        cmocka_unit_test(a_grant_is_a_prefix),
 	        cmocka_unit_test(a_small_call_is_one_last),
 	        cmocka_unit_test(a_reply_in_base_types_is_taken),
