@@ -88,7 +88,9 @@ static void long_replies_are_read_by_the_client(void **state)
 	start_with("rprc", "all");
 	assert_int_equal(features(), RPCRDMA_FEATURE_RPRC);
 	fetch_long();
-	both_spin_for(20);
+	for (uint64_t end = now_ns() + 10000ull * MS;
+	     !engine_stats().done_received && now_ns() < end;)
+		both_spin_for(5);
 	rpcrdma_conn_get_stats(both.conn, &c, sizeof(c));
 	s = engine_stats();
 	assert_int_equal(s.rprc_exposed, 1);
@@ -104,6 +106,27 @@ static void long_replies_are_read_by_the_client(void **state)
 	assert_int_equal(s.remote_invalidations, 1);
 	assert_true(c.wakeups >= 2);
 	assert_true(s.wakeups > c.wakeups);
+}
+
+/* Each call of one message wakes each end once.                          [ext §2.8] */
+static void wake_ups_are_counted(void **state)
+{
+	enum { N = 10 };
+	struct rpcrdma_stats c[2], s[2];
+	struct wait x;
+	struct rpcrdma_call_options o = both_call(P_NULL, &x);
+
+	start_with("rprc", "rprc");
+	for (unsigned i = 0; i < 2; i++) {
+		rpcrdma_conn_get_stats(both.conn, &c[i], sizeof(c[i]));
+		s[i] = engine_stats();
+		for (unsigned k = 0; !i && k < N; k++) {
+			x.done = 0;
+			assert_int_equal(both_run(both.conn, &o, &x), 0);
+		}
+	}
+	assert_int_equal(c[1].wakeups - c[0].wakeups, N);
+	assert_int_equal(s[1].wakeups - s[0].wakeups, 2 * N);
 }
 
 static void not_exposed(void)
@@ -263,6 +286,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        TEST(long_replies_are_read_by_the_client),
+	        TEST(wake_ups_are_counted),
 	        TEST(the_log_names_the_features),
 	        TEST(one_end_alone_changes_nothing),
 	        TEST(neither_end_exposes),
