@@ -241,6 +241,19 @@ static bool is_known_error(uint32_t code)
 	       code == RDMA2_ERR_SYSTEM;
 }
 
+/* Handles RDMA2_ERR_INVAL_HTYPE for the call: its header type is not sent again, and the
+ * call may be sent in a base type if its type belongs to a feature.      [ext §2.4] */
+static void note_refused_type(struct rr_conn *c, struct rr_call_state *s)
+{
+	if (s->carried) {
+		c->rprc.carries = false;
+		s->call->recovery.group_refused = true;
+	}
+	if (rr_htfam_refused(c, s->family))
+		s->call->recovery.group_refused = true;
+	rr_rtr_refused(c, s);
+}
+
 void rr_answer_error(struct rr_conn *c, const struct rr_msg *m)
 {
 	struct rr_cursor cur = rr_cursor_over(m->body, m->body_len);
@@ -256,21 +269,19 @@ void rr_answer_error(struct rr_conn *c, const struct rr_msg *m)
 	rr_conn_trace(c, RR_TRACE_ERROR_RECEIVED, m->p.xid, e.code, e.arg[0], e.arg[1]);
 	rr_cont_over(c, m->p.xid);
 	s = rr_call_sent(c, m->p.xid);
-	if (e.code == RDMA2_ERR_INVAL_HTYPE)
-		rr_htfam_refused(c, s);
 	if (s) {
 		rr_call_event(s, RR_CALL_EV_ANSWER);
 		s->call->error = e;
-		if (s->carried && e.code == RDMA2_ERR_INVAL_HTYPE)
-			c->rprc.carries = false; /* [ext §2.4] */
 		rr_recover_note(s);
 		if (e.code == RDMA2_ERR_INVAL_HTYPE)
-			rr_rtr_refused(c, s);
+			note_refused_type(c, s);
 		rr_call_end(c, s, RR_CALL_REMOTE_ERROR);
-	} else if (!rr_props_rejected(c, m->p.xid) &&
-	           !rr_ext_answered(c, m->p.xid, e.code)) {
-		rr_recv_discard(c, m, RR_DISCARD_NO_CALL); /* [E4] */
+		return;
 	}
+	if (e.code == RDMA2_ERR_INVAL_HTYPE)
+		rr_htfam_control_refused(c);
+	if (!rr_props_rejected(c, m->p.xid) && !rr_ext_answered(c, m->p.xid, e.code))
+		rr_recv_discard(c, m, RR_DISCARD_NO_CALL); /* [E4] */
 }
 
 /* -- remote invalidation --------------------------------------------------- */

@@ -582,7 +582,8 @@ int rr_call_plan(struct rr_conn *c, struct rr_call_state *s)
 	bool forward = c->cfg.role == RR_CONN_CLIENT;
 	uint32_t level = c->props.peer.rvrsdir;
 	const struct rr_recovery *r = &s->call->recovery;
-	const struct rr_head call = {.family = rr_htfam_call_family(c),
+	const struct rr_head call = {.family = r->base_types ? &rr_base_family
+	                                                     : rr_htfam_call_family(c),
 	                             .htype = RDMA2_MSG};
 	const struct rr_head reply = {
 	        .family = call.family, .htype = RDMA2_MSG, .flags = RDMA2_F_RESPONSE};

@@ -272,7 +272,6 @@ struct rr_recovery {
 	/* Chunks that the Call provided when the error was received. */
 	unsigned reads, writes, segments;
 	bool special;
-	bool optional_type; /* the Call had a header type of an optional feature */
 	uint64_t reply_chunk_bytes;
 };
 

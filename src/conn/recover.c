@@ -33,7 +33,6 @@ void rr_recover_note(struct rr_call_state *s)
 	const struct rr_lists *l = s->chunks ? &s->chunks->lists : NULL;
 
 	r->special = s->special;
-	r->optional_type = s->family != &rr_base_family || s->carried;
 	r->reads = l ? (unsigned)l->n_reads - s->special : 0;
 	r->reads += s->rtr ? s->rtr->n_items : 0;
 	r->writes = l ? l->n_writes : 0;
@@ -131,7 +130,7 @@ static bool guess_reply(const struct rr_conn *c, const struct rr_call *call,
 	return true;
 }
 
-/* Has the call use base header types, if its group was refused unseen. */
+/* Has the call use base header types, if the peer refused its types unseen. */
 static bool revert_to_base(struct rr_recovery *r)
 {
 	if (!r->group_refused)
@@ -158,8 +157,6 @@ static bool adapt_call(const struct rr_conn *c, struct rr_call *call,
 		return twice && enlarge_dest(c, call, r, e->arg[0], e->arg[1]);
 	case RDMA2_ERR_REPLY_RESOURCE:
 		return twice && enlarge_reply(c, call, r, e->arg[0]);
-	case RDMA2_ERR_INVAL_HTYPE:
-		return r->optional_type; /* that type is not sent again */
 	case RDMA2_ERR_BAD_XDR:
 		return twice && guess_reply(c, call, r);
 	case RDMA2_ERR_INVAL_HTYPE:

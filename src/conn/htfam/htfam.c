@@ -192,10 +192,15 @@ bool rr_htfam_awaits_props(const struct rr_conn *c)
 	return is_switched_on(c) && c->props.in == RR_PROPS_IN_NONE;
 }
 
-void rr_htfam_refused(struct rr_conn *c, const struct rr_call_state *s)
+bool rr_htfam_refused(struct rr_conn *c, const struct rr_family *family)
 {
-	if (!s)
-		c->htfam.no_control = true;
-	else if (s->family == &rr_htfam_family)
-		c->htfam.calls = false;
+	if (family != &rr_htfam_family)
+		return false;
+	c->htfam.calls = false;
+	return true;
+}
+
+void rr_htfam_control_refused(struct rr_conn *c)
+{
+	c->htfam.no_control = true;
 }

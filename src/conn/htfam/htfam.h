@@ -13,8 +13,6 @@
 #include "conn/feature.h"
 #include "wire/htfam/htfam_wire.h"
 
-struct rr_call_state;
-
 /* State of the feature in one connection. */
 struct rr_htfam {
 	bool calls;      /* our Calls have header types of this feature */
@@ -35,8 +33,10 @@ bool rr_htfam_sends_props(const struct rr_conn *);
 /* Returns true if our next properties must wait for the peer's first ones, which show
  * whether the peer accepts the header types of this feature.              [ext §6.1] */
 bool rr_htfam_awaits_props(const struct rr_conn *);
-/* Handles RDMA2_ERR_INVAL_HTYPE for the Call of @s, or for another message if @s is
- * NULL.  The refused types are not sent again.                          [ext §2.4] */
-void rr_htfam_refused(struct rr_conn *, const struct rr_call_state *s);
+/* Handles RDMA2_ERR_INVAL_HTYPE for a Call in this family.  Returns false if the family is
+ * not that of this feature; otherwise its types are not sent again.     [ext §2.4] */
+bool rr_htfam_refused(struct rr_conn *, const struct rr_family *);
+/* Handles RDMA2_ERR_INVAL_HTYPE for a message that is not a Call. */
+void rr_htfam_control_refused(struct rr_conn *);
 
 #endif
