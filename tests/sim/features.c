@@ -30,12 +30,28 @@ static void draw_rprc(struct plan *p, struct rr_rng *r, unsigned side)
 			p->spec[side][i].flags |= RR_CALL_LARGE_REPLY;
 }
 
+/* Structures of every size, limits that groups exceed, and each ability switched off. */
+static void draw_rtr(struct plan *p, struct rr_rng *r, unsigned side)
+{
+	struct rr_feature_config *g = &p->conn[side].features;
+
+	g->rtr_segments = (uint32_t)rr_rng_below(r, 4);
+	g->rtr_segment_bytes = 1024u << rr_rng_below(r, 4);
+	g->rtr_requests = 1 + (uint32_t)rr_rng_below(r, 20);
+	g->rtr_responses = 1 + (uint32_t)rr_rng_below(r, 20);
+	g->rtr_no_continuation = one_in(r, 4);
+	g->rtr_no_send_results = one_in(r, 4);
+	g->tbsn_max = 1 + (uint32_t)rr_rng_below(r, 65536);
+	g->group_wait = 1 + rr_rng_below(r, 50000000);
+}
+
 static const struct {
 	enum rr_feature feature;
 	uint64_t salt; /* of its generator: the other draws stay as they are */
 	void (*draw)(struct plan *, struct rr_rng *, unsigned side);
 } table[] = {
         {RR_FEATURE_RPRC, 0x4c0, draw_rprc},
+        {RR_FEATURE_RTR, 0x47c, draw_rtr},
 };
 
 void features_draw(struct plan *p)

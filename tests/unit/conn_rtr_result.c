@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A client with the feature RTR whose server is octets laid out by hand: responses that
+ * the directions allow and those that they do not, reports, refusals, reservations, and
+ * credits that do not come.
+ */
+#include "test_conn_spec.h"
+
+#define XRESP   V2 "ffffff16 00000001 "
+#define XCONT_R V2 "ffffff17 00000001 "
+#define REPORT  V2 "ffffff18 00000001 " /* about a request */
+#define PEER                                                                           \
+	"00000005 00000001 00000004 00002400 "                                         \
+	"ffffff13 00000004 0000000f ffffff15 00000004 00000010 "                       \
+	"ffffff16 00000004 00000010 ffffff14 00000028 00002400 00000002 "              \
+	"00000001 00000400 00000004 00000000 00000001 00002000 00001000 00000001 "
+#define X "00000055"
+
+enum { REQ = 0xffffff15, CONT = 0xffffff17, BUFFER = 1024 + 8192, XID = 0x55 };
+
+static uint8_t result[4][8192];
+
+static struct side *new_client(uint32_t credits)
+{
+	const struct rr_conn_config g = {
+	        .recv_bytes = 4096,
+	        .send_bytes = 4096,
+	        .credits = credits,
+	        .remote_invalidate = true,
+	        .features = {.on = 1u << RR_FEATURE_RTR,
+	                     .rtr_segments = 1,
+	                     .rtr_segment_bytes = 8192},
+	};
+
+	return raw_ready_by(RR_CONN_CLIENT, &g, PEER);
+}
+
+/* A Call whose result of 8192 octets is directed in this way. */
+static struct spec_call *start_read(struct side *s, enum rr_direct direct)
+{
+	struct spec_call *k = spec_new(XID, 0);
+
+	spec_dest(k, result[0], sizeof(result[0]));
+	k->dest[0].direct = direct;
+	k->dest[0].above = 4096;
+	k->call.reply_bytes = 200;
+	spec_start(s, k);
+	return k;
+}
+
+static uint32_t sent_type(const struct side *s)
+{
+	assert_true(s->n_sent > 0);
+	return spec_word(&s->sent[0], 3);
+}
+
+static void finish(struct side *s, struct spec_call *k, int status)
+{
+	assert_int_equal(s->calls_done, 1);
+	assert_int_equal(k->call.status, status);
+	assert_int_equal(side_valid_regions(s), 0);
+	rr_conn_call_release(s->c, &k->call, s->now);
+	free(k);
+	raw_end(s);
+}
+
+static void receive_long(struct side *s, const char *hex, size_t len)
+{
+	static uint8_t buf[SIDE_MSG];
+	size_t n;
+
+	memset(buf, 0, sizeof(buf));
+	n = raw_octets(hex, buf, sizeof(buf));
+	side_receive(s, buf, RR_MAX(n, len), 0);
+	side_complete_all(s);
+}
+
+/* Receives a response with one result of this type: 0x1000 octets. */
+static void answer_with(struct side *s, struct spec_call *k, unsigned type)
+{
+	const struct side_region *r =
+	        side_valid_regions(s) ? spec_region(s, result[0]) : NULL;
+	char hex[600] = X XRESP "00000001 ", *end = hex + strlen(hex);
+
+	(void)k;
+	if (type == 6)
+		end = stpcpy(end, "00000000 00000000 00000006 ");
+	else
+		end += sprintf(end, "0000000c 00001000 %08x ", type);
+	if (type == 1 && r)
+		end += sprintf(end, "00000001 %08x 00001000 %08x %08x ", r->handle,
+		               (uint32_t)((uintptr_t)r->base >> 32),
+		               (uint32_t)(uintptr_t)r->base);
+	else if (type == 1)
+		end += sprintf(end, "00000001 " SEG("000000aa", "00001000"));
+	else if (type == 2)
+		end += sprintf(end, "00000000 00000001 00000000 ");
+	strcpy(end, "00000000 00000001 00000010 " REPLY(X));
+	receive_long(s, hex, BUFFER);
+}
+
+/* NS-s18-05: each direction with each result that rtrext Table 2 has. */
+static void directions_allow_their_results(void **state)
+{
+	static const enum rr_direct direct[] = {RR_DIRECT_WRITE, RR_DIRECT_SEND,
+	                                        RR_DIRECT_CHOICE, RR_DIRECT_BY_SIZE};
+	static const unsigned type[] = {1, 2, 5, 6};
+
+	(void)state;
+	for (unsigned d = 0; d < 4; d++)
+		for (unsigned t = 0; t < 4; t++) {
+			struct side *s = new_client(32);
+			struct spec_call *k = start_read(s, direct[d]);
+			bool valid = !(d == 0 && t == 1) && !(d == 1 && t == 0);
+
+			assert_int_equal(sent_type(s), REQ);
+			answer_with(s, k, type[t]);
+			if (valid && t < 2)
+				assert_int_equal(k->dest[0].ret_len, 0x1000);
+			else
+				assert_int_equal(k->dest[0].ret_len, 0);
+			finish(s, k, valid ? RR_CALL_OK : -EPROTO);
+		}
+}
+
+/* Results that are not as they were directed. */
+static void strange_responses_end_the_call(void **state)
+{
+	static const char *const body[] = {
+	        "00000000 00000000 00000001 00000010 ", /* no result */
+	        "00000002 00000000 00000000 00000006 00000000 00000000 00000006 "
+	        "00000000 00000001 00000010 ", /* one too many */
+	        "00000001 0000000c 00001000 00000001 00000001 " SEG(
+	                "000000aa", "00001000") "00000000 "
+	                                        "00000001 "
+	                                        "00000010 ",
+	        "00000001 0000000c 00001000 00000001 00000000 00000000 00000001 "
+	        "00000010 ", /* segments are missing */
+	        "00000001 00000000 00000000 00000006 00000001 00000001 " SEG(
+	                "000000aa",
+	                "00000010") "00000001 00000000 ", /* no chunk offered */
+	        "00000001 00000000 00000000 00000003 00000000 00000001 00000010 ",
+	        "00000001 00000000 00000000 00000006 00000000 00000000 00000010 ",
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(body); i++) {
+		struct side *s = new_client(32);
+		struct spec_call *k = start_read(s, RR_DIRECT_CHOICE);
+		char hex[800] = X XRESP;
+
+		raw_receive(s, strcat(strcat(hex, body[i]), REPLY(X)));
+		finish(s, k, i == 3 || i >= 5 ? -EBADMSG : -EPROTO);
+	}
+}
+
+static void a_reply_of_another_type_ends_a_base_call(void **state)
+{
+	struct side *s = new_client(32);
+	struct spec_call *k = spec_new(XID, 0);
+
+	(void)state;
+	spec_start(s, k);
+	assert_int_equal(sent_type(s), 0);
+	raw_receive(s, X XRESP "00000000 00000000 00000001 00000010 " REPLY(X));
+	finish(s, k, -EPROTO);
+}
+
+static void responses_to_nothing_are_dropped(void **state)
+{
+	struct side *s = new_client(32);
+
+	(void)state;
+	raw_receive(s, X XRESP "00000000 00000000 00000003 00000010 " REPLY(X));
+	raw_receive(s, X XCONT_R "00000001 ffffff16 00000000 ");
+	raw_receive(s, X XCONT_R "00000002 ffffff16 00000000 ");
+	raw_expect_silence(s);
+	raw_end(s);
+}
+
+static void what_is_no_reply_ends_the_call(void **state)
+{
+	struct side *s = new_client(32);
+	struct spec_call *k = start_read(s, RR_DIRECT_SEND);
+
+	(void)state;
+	raw_receive(s, X XRESP "00000001 00000000 00000000 00000006 00000000 00000001 "
+	                       "00000018 " CALL(X));
+	finish(s, k, -EBADMSG);
+}
+
+/* -- reports --------------------------------------------------------------- */
+
+/* NS-s21-05, NS-rtrext-13: more transmissions than were reserved are reported; the call
+ * waits for another response, and the second fault ends it. */
+static void too_long_a_response_is_reported(void **state)
+{
+	(void)state;
+	for (unsigned again = 0; again < 2; again++) {
+		struct side *s = new_client(32);
+		struct spec_call *k = start_read(s, RR_DIRECT_SEND);
+
+		raw_skip(s);
+		raw_receive(s, X XRESP
+		            "00000001 00000000 00000000 00000006 00000000 00000009 "
+		            "00000010 " REPLY(X));
+		raw_expect(s, X V2
+		           "ffffff18 00000000 " X
+		           " 00000001 00000000 00000000 00000004 00000001 00000009");
+		raw_receive(s, X XCONT_R "00000001 ffffff16 00000000 ");
+		raw_expect_silence(s);
+		assert_int_equal(s->calls_done, 0);
+		if (again) {
+			raw_receive(s, X XRESP "00000001 00000000 00000000 00000006 "
+			                       "00000000 00000009 00000010 " REPLY(X));
+			finish(s, k, -EPROTO);
+		} else {
+			answer_with(s, k, 2);
+			finish(s, k, RR_CALL_OK);
+		}
+	}
+}
+
+/* An error instead of the second response. */
+static void misplaced_results_are_reported(void **state)
+{
+	struct side *s = new_client(32);
+	struct spec_call *k = start_read(s, RR_DIRECT_SEND);
+
+	(void)state;
+	raw_skip(s);
+	raw_receive(s, X XRESP "00000001 0000000c 00001000 00000002 00000000 00000001 "
+	                       "00000007 00000000 00000001 00000010 " REPLY(X));
+	raw_expect(s, X V2 "ffffff18 00000000 " X
+	                   " 00000001 00000000 00000000 00000007 00000007 00000000 "
+	                   "00000000");
+	assert_int_equal(s->calls_done, 0);
+	raw_receive(s, SYSTEM(X));
+	finish(s, k, RR_CALL_REMOTE_ERROR);
+}
+
+/* A group of a response that another message interrupts, and one that is reported. */
+static void an_interrupted_response_is_reported(void **state)
+{
+	static const char *const other[] = {
+	        GRANT("0001"),
+	        "00000056" REPORT "00000056 00000000 00000000 00000000 00000003",
+	        "00000056" XCONT_R "00000001 ffffff16 00000000 ",
+	        X XCONT_R "00000001 ",
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(other); i++) {
+		struct side *s = new_client(32);
+		struct spec_call *k = spec_new(XID, 0);
+
+		spec_dest(k, result[0], sizeof(result[0]));
+		spec_dest(k, result[1], sizeof(result[1]));
+		k->dest[0].direct = k->dest[1].direct = RR_DIRECT_SEND;
+		k->call.reply_bytes = 200;
+		spec_start(s, k);
+		raw_skip(s);
+		raw_receive(s, X XRESP "00000002 00000000 00000000 00000006 00000000 "
+		                       "00000000 00000006 00000000 00000002 00000008 " X
+		                       " 00000001 ");
+		raw_receive(s, other[i]);
+		if (i == 0 || i == 2) {
+			assert_int_equal(sent_type(s), 0xffffff18);
+			assert_int_equal(spec_flags(&s->sent[0]), 0);
+			raw_receive(s, SYSTEM(X));
+			finish(s, k, RR_CALL_REMOTE_ERROR);
+		} else {
+			finish(s, k, i == 1 ? -EPROTO : -EBADMSG);
+		}
+	}
+}
+
+/* NS-rtrext-14: the call may be sent again, by base header types. */
+static void a_reported_request_goes_another_way(void **state)
+{
+	struct side *s = new_client(32);
+	struct spec_call *k = start_read(s, RR_DIRECT_SEND);
+
+	(void)state;
+	raw_skip(s);
+	raw_receive(s,
+	            "00000099" REPORT "00000099 00000000 00000000 00000000 00000003");
+	assert_int_equal(s->calls_done, 0); /* another XID */
+	raw_receive(s,
+	            X REPORT X " 00000000 00000000 00000000 00000007 00000009 00000000 "
+	                       "00000007");
+	assert_int_equal(s->calls_done, 1);
+	assert_int_equal(k->call.status, RR_CALL_REMOTE_ERROR);
+	assert_true(rr_call_recover(s->c, &k->call));
+	spec_start(s, k);
+	assert_int_equal(sent_type(s), 0);
+	raw_receive(s, INVAL_CONT(X)); /* final */
+	assert_int_equal(s->calls_done, 2);
+	assert_false(rr_call_recover(s->c, &k->call));
+	free(k);
+	raw_end(s);
+}
+
+/* NS-s22-03: as a peer of the base protocol answers that says otherwise. */
+static void an_unknown_type_is_not_tried_again(void **state)
+{
+	struct side *s = new_client(32);
+	struct spec_call *k = start_read(s, RR_DIRECT_SEND);
+
+	(void)state;
+	raw_skip(s);
+	raw_receive(s, INVAL_HTYPE(X));
+	assert_int_equal(k->call.status, RR_CALL_REMOTE_ERROR);
+	assert_true(rr_call_recover(s->c, &k->call));
+	rr_store_u32(k->head, XID + 1);
+	k->call.xid = XID + 1;
+	spec_start(s, k);
+	assert_int_equal(sent_type(s), 0);
+	raw_skip(s);
+	raw_receive(s, "00000056" V2 "00000004 00000001 00000064");
+	free(k);
+	k = start_read(s, RR_DIRECT_SEND);
+	assert_int_equal(sent_type(s), 0);
+	raw_receive(s, SYSTEM(X));
+	free(k);
+	raw_end(s);
+}
+
+/* -- reservations ---------------------------------------------------------- */
+
+/* Starts a call that reserves @n Receives.  Returns NULL if it has to wait. */
+static struct spec_call *start_reserving(struct side *s, uint32_t xid, unsigned n)
+{
+	struct spec_call *k = spec_new(xid, 0);
+	unsigned before = s->n_sent;
+
+	for (unsigned i = 0; i < n; i++) {
+		spec_dest(k, result[i], sizeof(result[i]));
+		k->dest[i].direct = RR_DIRECT_SEND;
+	}
+	k->call.reply_bytes = 200;
+	spec_start(s, k);
+	if (s->n_sent > before) {
+		const struct side_msg *m = &s->sent[s->n_sent - 1];
+
+		assert_int_equal(spec_word(m, (unsigned)(m->len - SPEC_HEAD) / 4 - 2),
+		                 n);
+	}
+	return k;
+}
+
+/* NS-s21-06: at ceiling 10, eight Receives can be reserved. */
+static void reservations_end_with_the_transmissions(void **state)
+{
+	struct side *s = new_client(10);
+	struct spec_call *k[4];
+
+	(void)state;
+	k[0] = start_reserving(s, 0x55, 4);
+	k[1] = start_reserving(s, 0x56, 4);
+	assert_int_equal(s->n_sent, 2);
+	k[2] = start_reserving(s, 0x57, 2);
+	k[3] = start_reserving(s, 0x58, 2);
+	assert_int_equal(s->n_sent, 2); /* no more */
+	raw_receive(s, X XRESP "00000004 00000000 00000000 00000006 00000000 00000000 "
+	                       "00000006 00000000 00000000 00000006 00000000 00000000 "
+	                       "00000006 00000000 00000002 00000008 " X " 00000001 ");
+	assert_int_equal(s->n_sent, 3); /* the first transmission has freed two */
+	raw_receive(s, X XCONT_R "00000001 ffffff16 00000008 00000000 00000000 ");
+	assert_int_equal(s->calls_done, 1);
+	assert_int_equal(k[0]->call.status, RR_CALL_OK);
+	assert_int_equal(s->n_sent, 4); /* and the last one the others */
+	rr_conn_call_release(s->c, &k[0]->call, s->now);
+	side_lose(s, 0);
+	for (unsigned i = 0; i < 4; i++)
+		free(k[i]);
+	raw_end(s);
+}
+
+/* -- credits --------------------------------------------------------------- */
+
+static struct spec_call *others[32];
+
+/* Uses up all credits but one. */
+static void use_credits(struct side *s)
+{
+	for (uint32_t i = 0; i < 31; i++) {
+		others[i] = spec_new(0x100 + i, 0);
+		spec_start(s, others[i]);
+	}
+	side_forget_sent(s);
+}
+
+static void lose_all(struct side *s)
+{
+	side_lose(s, 0);
+	raw_end(s);
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(others); i++) {
+		free(others[i]);
+		others[i] = NULL;
+	}
+}
+
+/* NS-s20-02, NS-s20-03: the peer hands nothing back.  A request of two transmissions
+ * waits, is not overtaken, and goes by base header types after group_wait. */
+static void a_group_does_not_wait_for_ever(void **state)
+{
+	struct side *s = new_client(32);
+	struct spec_call *k;
+
+	(void)state;
+	use_credits(s);
+	k = spec_new(XID, 16384);
+	spec_add(k, result[0], 16384, true);
+	k->call.reply_bytes = 200;
+	spec_start(s, k);
+	others[31] = spec_new(0x77, 0);
+	spec_start(s, others[31]);
+	assert_int_equal(s->n_sent, 0);
+	assert_true(rr_conn_deadline(s->c) <= s->now + RR_SEC(1));
+	s->now += RR_SEC(1);
+	rr_conn_tick(s->c, s->now);
+	side_drain(s);
+	assert_int_equal(s->n_sent, 1);
+	assert_int_equal(sent_type(s), 0);
+	assert_int_equal(spec_word(&s->sent[0], 0), XID);
+	assert_int_equal(spec_flags(&s->sent[0]), RDMA2_F_MORE);
+	lose_all(s);
+	free(k);
+}
+
+/* A group that waits goes out when the credits come, or is cancelled. */
+static void a_group_that_waits_can_end(void **state)
+{
+	(void)state;
+	for (unsigned cancel = 0; cancel < 2; cancel++) {
+		struct side *s = new_client(32);
+		struct spec_call *k;
+
+		use_credits(s);
+		k = spec_new(XID, 16384);
+		spec_add(k, result[0], 16384, true);
+		k->call.reply_bytes = 200;
+		spec_start(s, k);
+		assert_int_equal(s->n_sent, 0);
+		if (cancel) {
+			rr_conn_cancel(s->c, &k->call, s->now);
+			side_drain(s);
+			assert_int_equal(s->calls_done, 1);
+			others[31] = spec_new(0x78, 0);
+			spec_start(s, others[31]);
+			assert_int_equal(sent_type(s), 0);
+		} else {
+			raw_receive(s, GRANT("0004"));
+			assert_int_equal(s->n_sent, 2);
+			assert_int_equal(sent_type(s), REQ);
+			assert_int_equal(spec_word(&s->sent[1], 3), CONT);
+			assert_int_equal(s->sent[1].len, BUFFER);
+		}
+		lose_all(s);
+		free(k);
+	}
+}
+
+/* NS-rtrext-19: the handle is named in the request, and the response may invalidate
+ * it. */
+static void a_response_may_invalidate_the_handle(void **state)
+{
+	struct side *s = new_client(32);
+	struct spec_call *k = start_read(s, RR_DIRECT_WRITE);
+	uint32_t handle = spec_region(s, result[0])->handle;
+
+	(void)state;
+	assert_int_equal(spec_word(&s->sent[0], 5), handle);
+	raw_receive_inv(s,
+	                X XRESP "00000001 00000000 00000000 00000006 00000000 00000001 "
+	                        "00000010 " REPLY(X),
+	                handle);
+	finish(s, k, RR_CALL_OK);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(directions_allow_their_results),
+	        cmocka_unit_test(strange_responses_end_the_call),
+	        cmocka_unit_test(a_reply_of_another_type_ends_a_base_call),
+	        cmocka_unit_test(responses_to_nothing_are_dropped),
+	        cmocka_unit_test(what_is_no_reply_ends_the_call),
+	        cmocka_unit_test(too_long_a_response_is_reported),
+	        cmocka_unit_test(misplaced_results_are_reported),
+	        cmocka_unit_test(an_interrupted_response_is_reported),
+	        cmocka_unit_test(a_reported_request_goes_another_way),
+	        cmocka_unit_test(an_unknown_type_is_not_tried_again),
+	        cmocka_unit_test(reservations_end_with_the_transmissions),
+	        cmocka_unit_test(a_group_does_not_wait_for_ever),
+	        cmocka_unit_test(a_group_that_waits_can_end),
+	        cmocka_unit_test(a_response_may_invalidate_the_handle),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
