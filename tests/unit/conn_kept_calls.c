@@ -142,12 +142,13 @@ static void a_malformed_reply_has_invalidated_its_handle(void **state)
 static void invalidation_without_leave_closes(void **state)
 {
 	static const char *const in[] = {
-	        "00000055" MSG_REPLY EMPTY REPLY("00000055"), /* another call's */
+	        "00000056" MSG_REPLY EMPTY REPLY("00000056"), /* another call's */
 	        "00000099" MSG_REPLY EMPTY REPLY("00000099"), /* no call */
 	        "00000055" MSG EMPTY CALL("00000055"),
 	        "00000000" NOMSG EMPTY, /* a grant message */
 	        "00000055" ERRORMSG "00000064",
 	        "00000055" V2 "00000005 00000001 00000000",
+	        "00000055" V2 "ffffff18 00000001 00000000", /* RDMA2_XMOPT_ERR */
 	};
 
 	for (unsigned i = 0; i < RR_ARRAY_SIZE(in); i++) {
@@ -157,10 +158,10 @@ static void invalidation_without_leave_closes(void **state)
 
 		cfg.rvrsdir = RDMA2_RVRSDIR_SIMPLE;
 		s = raw_ready_by(RR_CONN_CLIENT, &cfg, "00000000");
-		v = inv_start(s, 0x55, INV_READ | INV_WRITE);
 		plain = inv_start(s, 0x54, 0);
+		v = inv_start(s, 0x55, INV_READ | INV_WRITE);
 		other = inv_start(s, 0x56, INV_WRITE2);
-		raw_receive_inv(s, in[i], other->write2);
+		raw_receive_inv(s, in[i], v->read);
 		raw_expect_close(s, -EPROTO);
 		assert_int_equal(s->calls_done, 0);
 		expect_counts(s, 0, 1);

@@ -164,6 +164,15 @@ static void every_type_of_call_names_a_handle(void **state)
 	        {RR_FEATURE_RPRC,
 	         0xffffff22,
 	         {.n_items = 1, .item = {700}, .reply_filler = 60000}},
+	        {RR_FEATURE_RTR,
+	         0xffffff15,
+	         {.n_results = 1,
+	          .result = {700},
+	          .n_dests = 1,
+	          .dest = {700},
+	          .direct = RR_DIRECT_BY_SIZE,
+	          .above = 1000,
+	          .reply_bytes = 21000}},
 	};
 
 	for (unsigned i = 0; i < RR_ARRAY_SIZE(t); i++) {
@@ -171,11 +180,13 @@ static void every_type_of_call_names_a_handle(void **state)
 		struct rr_conn_config *g[2] = {&w->p.cl.cfg, &w->p.sv.cfg};
 		unsigned seen;
 
-		workload_configure(w, 8, 4096, 0, true);
+		workload_configure(w, 32, 4096, 0, true);
 		for (unsigned k = 0; k < 2; k++) {
 			g[k]->features.on =
 			        1u << RR_FEATURE_REMINV | 1u << t[i].feature;
 			g[k]->features.done_delay = RR_SEC(1);
+			g[k]->features.rtr_segments = 2;
+			g[k]->features.rtr_segment_bytes = 8192;
 		}
 		pair_new(&w->p, i);
 		seen = run_and_count(w, &t[i].job, CALLS, t[i].htype);
@@ -200,14 +211,38 @@ static const struct job everything = {
         .reply_filler = 12000,
 };
 
-/* Cancels a Call after @at events.  Returns true if it had ended. */
-static bool cancel_after(enum rr_inv_policy policy, unsigned at)
+/* The feature alone, and with each of the others. */
+static const unsigned others[] = {
+        1u << RR_FEATURE_REMINV,
+        1u << RR_FEATURE_REMINV | 1u << RR_FEATURE_RPRC,
+        1u << RR_FEATURE_REMINV | 1u << RR_FEATURE_RTR,
+        1u << RR_FEATURE_REMINV | 1u << RR_FEATURE_HTFAM,
+};
+
+static void configure_features(struct workload *w, enum rr_inv_policy policy,
+                               unsigned features)
 {
-	struct workload *w = workload_with(policy, 1, at);
+	struct rr_conn_config *g[2] = {&w->p.cl.cfg, &w->p.sv.cfg};
+
+	workload_configure(w, 32, 4096, 0, true);
+	for (unsigned i = 0; i < 2; i++) {
+		g[i]->features.on = features;
+		g[i]->features.inv_policy = policy;
+		g[i]->features.rtr_segments = 2;
+		g[i]->features.rtr_segment_bytes = 8192;
+	}
+}
+
+/* Cancels a Call after @at events.  Returns true if it had ended. */
+static bool cancel_after(enum rr_inv_policy policy, unsigned features, unsigned at)
+{
+	struct workload *w = workload_new();
 	struct job *j = workload_add(w, &everything);
 	struct rr_conn_counters n;
 	bool late;
 
+	configure_features(w, policy, features);
+	pair_new(&w->p, at);
 	job_start(&w->p.cl, j);
 	workload_steps(w, at);
 	late = j->done;
@@ -230,12 +265,63 @@ static bool cancel_after(enum rr_inv_policy policy, unsigned at)
 /* RI-P-07: what is on its way never meets an invalid region. */
 static void a_cancelled_call_is_never_invalidated_twice(void **state)
 {
-	for (unsigned p = 0; p < RR_ARRAY_SIZE(policies); p++) {
-		unsigned at = 0;
+	for (unsigned p = 0; p < RR_ARRAY_SIZE(policies); p++)
+		for (unsigned f = 0; f < RR_ARRAY_SIZE(others); f++) {
+			unsigned at = 0;
 
-		while (!cancel_after(policies[p], at))
-			at++;
-		assert_true(at > 20);
+			while (!cancel_after(policies[p], others[f], at))
+				at++;
+			assert_true(at > 10);
+		}
+}
+
+/* @late: cancels the Call after the first part of its Reply. */
+static void end_by_plain_reply(unsigned features, bool late)
+{
+	const struct job shape = {
+	        .n_results = 1,
+	        .result = {700},
+	        .n_dests = 1,
+	        .dest = {700},
+	        .direct = RR_DIRECT_BY_SIZE, /* with RTR: by Send, if it can be */
+	        .above = 1000,
+	        .reply_filler = late ? 20000 : 0,
+	        .reply_bytes = 21000,
+	};
+	struct workload *w = workload_new();
+	struct job *j = workload_add(w, &shape);
+
+	configure_features(w, RR_INV_LARGEST, features);
+	w->hold = true;
+	pair_new(&w->p, 1);
+	rr_conn_no_remote_inv_out(w->p.sv.c);
+	pair_run(&w->p);
+	job_start(&w->p.cl, j);
+	pair_run(&w->p);
+	assert_int_equal(w->n_held, 1);
+	if (late) {
+		workload_answer_held(w);
+		side_next_message(&w->p.cl);
+	}
+	rr_conn_cancel(w->p.cl.c, &j->call, w->p.cl.now);
+	side_drain(&w->p.cl);
+	side_complete_all(&w->p.cl);
+	assert_false(j->done);
+	assert_int_equal(side_valid_regions(&w->p.cl), 1);
+	workload_answer_held(w);
+	pair_run(&w->p); /* no time passes */
+	assert_true(j->done);
+	assert_int_equal(counters(&w->p.cl).remote_invalidations, 0);
+	assert_int_equal(counters(&w->p.cl).local_invalidations, 1);
+	workload_end(w);
+}
+
+/* RI-P-07: the Reply ends the wait, whatever its type, if it does not invalidate. */
+static void a_plain_reply_of_any_type_ends_the_wait(void **state)
+{
+	for (unsigned f = 0; f < RR_ARRAY_SIZE(others); f++) {
+		end_by_plain_reply(others[f], false);
+		end_by_plain_reply(others[f], true);
 	}
 }
 
@@ -274,6 +360,7 @@ int main(void)
 	        cmocka_unit_test(calls_of_every_kind_succeed_by_every_policy),
 	        cmocka_unit_test(every_type_of_call_names_a_handle),
 	        cmocka_unit_test(a_cancelled_call_is_never_invalidated_twice),
+	        cmocka_unit_test(a_plain_reply_of_any_type_ends_the_wait),
 	        cmocka_unit_test(many_cancelled_calls_end),
 	};
 

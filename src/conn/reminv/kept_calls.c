@@ -113,7 +113,8 @@ static bool was_cancelled(const struct rr_conn *c, uint32_t handle)
 /* Returns true if the message is a Reply or a part of one, perhaps a malformed one. */
 static bool is_reply_message(const struct rr_msg *m)
 {
-	return m->response && m->p.htype != RDMA2_ERROR && m->p.htype != RDMA2_CONNPROP;
+	return m->response && m->p.htype != RDMA2_ERROR &&
+	       m->p.htype != RDMA2_XMOPT_ERR && m->p.htype != RDMA2_CONNPROP;
 }
 
 bool rr_reminv_take(struct rr_conn *c, const struct rr_msg *m)

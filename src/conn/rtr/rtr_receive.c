@@ -318,6 +318,8 @@ static void receive_response(struct rr_conn *c, struct rr_msg *m, bool cut)
 			rr_recv_fault(c, m, &e, -EPROTO);
 		else
 			rr_recv_discard(c, m, RR_DISCARD_NO_CALL);
+		if (h.count == 1)
+			rr_call_drained(c, m->p.xid);
 		return;
 	}
 	if (exceeds_count(c, m, h.count, s->rtr->h.rsbuf))

@@ -173,6 +173,8 @@ void rr_rtr_take_response(struct rr_conn *c, struct rr_rtr_incoming *in)
 		rr_rtr_response_faulty(c, in->xid);
 	} else if (s) {
 		finish_response(c, s, in);
+	} else {
+		rr_call_drained(c, in->xid);
 	}
 	rr_rtr_incoming_free(c, in);
 }
