@@ -11,7 +11,8 @@
  *   - whole      a group that has begun lacks credits for the rest of it (a stall)
  *   - in_order   another message arrives between the transmissions of a group
  *   - within     more Receives are reserved than may be
- *   - overrun, flood, endless grants, credits created: as in credits.pml
+ *   - overrun, flood, endless grants: as in credits.pml
+ *   - false      the sum of all credits has changed
  *   - no progress (with -DENDLESS): a group waits for ever while others are sent
  *
  * Parameters: H L M as in credits.pml.  Those of the peer p end in 0 or 1:
@@ -468,7 +469,7 @@ proctype peer(byte me)
 	:: atomic { me == 1 && nempty(wire1) ->
 		wire1?kind, following, low;
 		take(1, kind, following) }
-	:: atomic { SETTLED && SUM > CAPS -> assert(false) }
+	:: atomic { SETTLED && SUM != CAPS -> assert(false) }
 #ifdef ENDLESS /* messages that wait their turn, for ever; then one group of peer 0 */
 	:: atomic { TURN(me) && avail[me] > 0 && WATCHED(me) ->
 		grants = 0;

@@ -34,10 +34,9 @@ quick() {
 		set -- $h
 		search none $(wide $1 $2) -DX0=3 -DG0=$(($2 - 1))
 	done
-	for h in "3 3" "3 5" "6 3"; do
-		set -- $h
-		search none $(wide $1 $2) -DX0=2 -DX1=2 -DG0=$(($2 - 1)) -DG1=$(($1 - 1))
-	done
+	search none $(wide 3 3) -DX0=2 -DX1=2 -DG0=2 -DG1=2
+	search none $(wide 6 3) -DX0=2 -DX1=1 -DG0=2 -DG1=5
+	search none $(wide 3 5) -DX0=1 -DX1=2 -DG0=4 -DG1=2
 	search none -DH0=4 -DH1=4 -DX0=1 -DX1=1 -DG0=2 -DG1=3 -DD0=1 -DD1=1
 	search none -DH0=3 -DH1=3 -DL0=6 -DL1=5 -DX0=2 -DX1=2 -DG0=2 -DG1=2
 	search none -DH0=3 -DH1=6 -DL0=4 -DX0=2 -DX1=1 -DG0=3 -DG1=2 # cap is a limit
@@ -45,7 +44,7 @@ quick() {
 	# n = cap waits for ever, and falls back.
 	search deadlock -DH0=4 -DH1=4 -DX0=2 -DG0=4
 	search none -DH0=4 -DH1=4 -DX0=2 -DG0=4 -DFALLBACK
-	search none -DH0=4 -DH1=4 -DX0=2 -DX1=1 -DG0=4 -DG1=4 -DC0=2 -DC1=2 -DFALLBACK
+	search none -DH0=4 -DH1=4 -DX0=2 -DX1=1 -DG0=4 -DG1=4 -DC0=2 -DFALLBACK
 	search none -DH0=4 -DH1=4 -DX0=2 -DX1=1 -DG0=3 -DG1=3 -DFALLBACK
 	# Up to cap / 2 + 1 without grant_delay.
 	search none -DH0=6 -DH1=6 -DX0=2 -DX1=1 -DG0=4 -DG1=4 -DNO_TIMER
@@ -53,15 +52,15 @@ quick() {
 
 	# Credits that a busy Responder withheld.
 	search none $(both 3 3) -DX1=1 -DN0=4 -DG1=2
-	search none $(both 4 4) -DX1=1 -DN0=6 -DG1=3
+	search none $(both 4 4) -DX1=1 -DN0=5 -DG1=3
 	search none $(both 6 6) -DX0=1 -DS0=4 -DN0=5
 	search deadlock $(both 3 3) -DX1=1 -DN0=4 -DG1=2 -DNO_TAKE_BACK
 	search deadlock $(both 6 6) -DX0=1 -DS0=4 -DN0=5 -DNO_TAKE_BACK
-	search deadlock $(both 4 4) -DX1=1 -DN0=6 -DG1=3 -DNO_TAKE_BACK -DOPEN_WAITING
-	search none $(both 4 4) -DX1=1 -DN0=6 -DG1=2 -DNO_TAKE_BACK -DOPEN_WAITING
-	search deadlock $(both 4 4) -DX1=1 -DN0=6 -DG1=2 -DNO_TAKE_BACK -DOPEN_WAITING \
+	search deadlock $(both 3 3) -DX1=1 -DN0=4 -DG1=2 -DNO_TAKE_BACK -DOPEN_WAITING
+	search none $(both 4 4) -DX1=1 -DN0=5 -DG1=2 -DNO_TAKE_BACK -DOPEN_WAITING
+	search deadlock $(both 4 4) -DX1=1 -DN0=5 -DG1=2 -DNO_TAKE_BACK -DOPEN_WAITING \
 		-DGRANTS_WAIT
-	search none $(both 4 4) -DX1=1 -DN0=6 -DG1=3 -DGRANTS_WAIT
+	search none $(both 4 4) -DX1=1 -DN0=5 -DG1=3 -DGRANTS_WAIT
 	search none $(both 3 3) -DX0=7 -DG0=2 -DSLACK=2
 	search flood $(both 3 3) -DX0=7 -DG0=2 -DSLACK=2 -DNO_WITHHOLD
 	search none $(both 4 4) -DN0=4 -DN1=2 -DR1=4 -DNESTED1
@@ -86,7 +85,7 @@ quick() {
 	search none -DH0=5 -DH1=5 -DX0=2 -DS0=3 -DG0=2 -DX1=1 -DS1=3
 	search none -DH0=6 -DH1=3 -DX0=3 -DS0=4
 	search none -DH0=4 -DH1=4 -DX0=3 -DS0=2 -DN1=2 -DNESTED1
-	search none -DH0=4 -DH1=4 -DX0=2 -DS0=4 -DX1=2 -DG1=2 -DNO_SUM
+	search none -DH0=4 -DH1=4 -DX0=2 -DS0=4 -DX1=1 -DG1=2 -DNO_SUM
 	search deadlock -DH0=4 -DH1=4 -DX0=3 -DS0=4 -DNO_SUM -DWHOLE_CAP
 	search deadlock -DH0=6 -DH1=3 -DX0=3 -DS0=4 -DWHOLE_CAP
 	search deadlock -DH0=4 -DH1=4 -DX0=3 -DS0=2 -DN1=2 -DNESTED1 -DSUM_AT_HEAD
@@ -104,7 +103,8 @@ quick() {
 
 slow() {
 	optimise=-O2
-	for h in "5 5" "8 8" "5 8"; do
+	search none $(both 4 4) -DX1=1 -DN0=6 -DG1=3
+	for h in "5 5" "8 8" "5 8" "6 3"; do
 		set -- $h
 		search none $(wide $1 $2) -DX0=2 -DX1=2 -DG0=$(($2 - 1)) -DG1=$(($1 - 1))
 	done
@@ -112,7 +112,8 @@ slow() {
 	search none -DH0=6 -DH1=6 -DX0=2 -DS0=2 -DG0=3 -DX1=2 -DS1=2 -DG1=3
 	search none $(both 5 5) -DX0=3 -DG0=3 -DX1=2 -DG1=4 -DS1=3 -DSLACK=2
 	search none $(both 5 5) -DN0=6 -DX1=2 -DS1=3 -DG1=2
-	search none $(both 3 3) -DN0=6 -DX0=3 -DG0=2 -DX1=1 -DG1=2 -DSLACK=2
+	search none $(both 3 3) -DN0=6 -DX0=3 -DG0=2 -DSLACK=2
+	search none $(both 3 3) -DN0=6 -DX0=3 -DG0=2 -DX1=1 -DG1=2
 	search none -DH0=4 -DH1=4 -DX0=2 -DX1=2 -DG0=3 -DG1=3 -DC0=2 -DC1=2 -DFALLBACK
 }
 
