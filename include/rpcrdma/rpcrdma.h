@@ -361,7 +361,10 @@ struct rpcrdma_stats {
 	uint64_t done_sent, done_received; /* notifications that a reply was read */
 	uint64_t done_dropped;             /* those received for no exposed reply */
 	uint64_t bytes_reply_pulled; /* payload octets of replies that were read */
-	uint64_t bytes_copied; /* octets of replies that were copied to be exposed */
+	/* Octets of replies that were copied to be exposed, and of items placed by Send
+	 * that were copied again. */
+	uint64_t bytes_copied;
+	uint64_t bytes_placed; /* octets of items placed by Send (feature RTR) */
 };
 
 /* What a connection negotiated. */

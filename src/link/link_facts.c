@@ -33,6 +33,7 @@ void rr_link_stats(const struct rr_link *l, struct rpcrdma_stats *ret)
 	s.bytes_special_call += c.bytes_special_call;
 	s.bytes_reply_pulled += c.bytes_reply_pulled;
 	s.bytes_copied += c.bytes_copied;
+	s.bytes_placed += c.bytes_placed;
 	s.reply_chunks_offered += c.reply_chunks_offered;
 	s.reply_chunks_used += c.reply_chunks_used;
 	s.rprc_exposed += c.rprc_exposed;

@@ -54,7 +54,7 @@ shows ", features rprc" '"rprc"' all rprc,rprc-lifetime=2000
 mkdir -p "$EXP/tree/names"
 for i in $(seq 500); do : >"$EXP/tree/names/a_name_that_makes_the_listing_long_$i"; done
 random "$EXP/tree/file" 3000001
-for list in rprc reminv rtr htfam all all,rprc-sends=1; do
+for list in rprc reminv rtr rtr,rtr-segments=4 htfam all all,rprc-sends=1; do
 	start_server 0 --features $list --stats-on-exit "$T/server.json"
 	run 0 cp -r --features $list "$URL/tree" "$T/$list" --stats "$T/client.json"
 	diff -r "$EXP/tree" "$T/$list" || fail "$list: the copies differ"

@@ -149,7 +149,7 @@ void json_name(FILE *f, const char *key, const char *name)
 	X(peak_held_bytes) X(sends_inv) X(wakeups) X(connections_lost) \
 	X(reply_chunks_offered) X(reply_chunks_used) X(rprc_exposed) \
 	X(rprc_expired) X(done_sent) X(done_received) X(done_dropped) \
-	X(bytes_reply_pulled) X(bytes_copied)
+	X(bytes_reply_pulled) X(bytes_copied) X(bytes_placed)
 /* clang-format on */
 
 int json_stats(const char *file, const struct rpcrdma_engine *engine,

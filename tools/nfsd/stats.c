@@ -68,6 +68,7 @@ static const struct {
         F(done_dropped),
         F(bytes_reply_pulled),
         F(bytes_copied),
+        F(bytes_placed),
 #undef F
 };
 
