@@ -47,8 +47,6 @@ void rr_feature_defaults(struct rr_feature_config *g)
 	default_u64(&g->max_pull, 64 << 20);
 	default_u64(&g->done_delay, RR_MS(1));
 	default_u32(&g->cont_max_sends, 8);
-	if (g->on >> RR_FEATURE_RPRC & 1)
-		default_u32(&g->cont_hard_max, 1024);
 	default_u64(&g->cancel_wait, RR_MS(5000));
 	default_u32(&g->rtr_segment_bytes, 4096);
 	default_u32(&g->rtr_requests, 16);

@@ -47,8 +47,9 @@ struct rr_feature_config {
 	                          * 1 ms */
 	uint32_t cont_max_sends; /* maximum number of messages in a continued reply
 	                          * while RPRC is usable; default 8 */
-	uint32_t cont_hard_max;  /* maximum number of messages in a continued reply
-	                          * otherwise; default 1024 */
+	uint32_t cont_hard_max;  /* maximum number of messages in a continued reply; 0 =
+	                          * 1024 if replies can be exposed, otherwise no
+	                          * limit */
 	bool reply_chunk_first;  /* use an offered Reply chunk even if the reply fits
 	                          * in one message */
 	bool no_reply_chunks;    /* offer no Reply chunk while RPRC is usable */

@@ -120,6 +120,14 @@ static bool continues_within(const struct rr_conn *c, const struct rr_request_st
 	return may_continue_reply(c) && (!most || count_reply_parts(c, q) <= most);
 }
 
+/* Returns the maximum number of messages in a continued reply; 0 = no limit. */
+static size_t max_reply_parts(const struct rr_conn *c)
+{
+	uint32_t most = c->cfg.features.cont_hard_max;
+
+	return !most && rr_rprc_may_expose(c) ? RR_CONT_HARD_MAX : most;
+}
+
 /* Chooses to send the reply in the Reply chunk, if possible. */
 static bool choose_reply_chunk(const struct rr_conn *c, struct rr_request_state *q,
                                struct reply_plan *p)
@@ -194,7 +202,7 @@ static bool choose_reply_format(struct rr_conn *c, struct rr_request_state *q,
 	if (fits_inline(c, q) || choose_reply_chunk(c, q, p) || choose_exposure(c, q))
 		return true;
 	/* The Write list fits in the header, as checked by call_checks.c. */
-	if (continues_within(c, q, c->cfg.features.cont_hard_max))
+	if (continues_within(c, q, max_reply_parts(c)))
 		return true;
 	*e = reply_too_long(q);
 	return false;
@@ -358,7 +366,7 @@ void rr_reply_exposed(struct rr_conn *c, struct rr_request_state *q)
 void rr_reply_not_exposed(struct rr_conn *c, struct rr_request_state *q)
 {
 	q->reply_htype = RDMA2_MSG;
-	q->unsendable = !continues_within(c, q, c->cfg.features.cont_hard_max);
+	q->unsendable = !continues_within(c, q, max_reply_parts(c));
 	if (q->unsendable) {
 		rr_reply_settle(c, q);
 		return;

@@ -17,8 +17,8 @@
 #include "base/reason.h"
 #include "conn/feature_config.h"
 
-/* The features that are used if the user chooses none. */
-#define RR_FEATURES_DEFAULT "none"
+/* The features that an end offers if the user does not choose. [O12] */
+#define RR_FEATURES_DEFAULT "rprc,reminv"
 
 struct rr_feature_options {
 	struct rr_feature_config config;

@@ -22,6 +22,8 @@
 #include "wire/rprc/rprc_wire.h"
 
 enum {
+	RR_CONT_HARD_MAX = 1024,   /* default limit on the messages of a continued
+	                            * reply, if replies can be exposed */
 	RR_EXPOSED_RUNS = 4,       /* contiguous runs of a reply exposed in place */
 	RR_EXPOSED_RUN_MIN = 4096, /* octets of the shortest such run */
 	RR_MAX_NOTICES = 4096,     /* notifications that wait to be sent; the connection
