@@ -349,10 +349,15 @@ static void event(struct world *w, struct rr_cursor *c)
 static void properties(struct world *w)
 {
 	static const uint32_t base[] = {0x77, 2, 0x00200020, 5, 0, 0};
-	/* HTFAM, RPRC, REQREMINV */
 	static const uint32_t all[] = {
-	        0x77,       2,  0x00200020, 5,     0,      3,          0xffffff31, 4, 3,
-	        0xffffff21, 12, 7,          10000, 100000, 0xffffff02, 4,          1};
+	        0x77,       2,  0x00200020, 5,     0,      6, /* six properties */
+	        0xffffff31, 4,  3,                            /* HTFAM */
+	        0xffffff21, 12, 7,          10000, 100000,    /* RPRC */
+	        0xffffff02, 4,  1,                            /* REQREMINV */
+	        0xffffff13, 4,  15,                           /* RTRSUPP */
+	        0xffffff15, 4,  4,                            /* REQRXLIM */
+	        0xffffff16, 4,  4,                            /* RESPSXLIM */
+	};
 	const uint32_t *words = FUZZ_FEATURES ? all : base;
 	size_t n = FUZZ_FEATURES ? RR_ARRAY_SIZE(all) : RR_ARRAY_SIZE(base);
 	uint8_t m[sizeof(all)];
@@ -390,7 +395,9 @@ static struct rr_conn_config configuration(struct world *w, uint8_t how)
 	        .auth_required = (how & 12) == 12,
 	        .ext = how & 32 ? &extension : NULL,
 	        .remote_invalidate = true,
-	        .features = {.on = FUZZ_FEATURES, .cont_max_sends = 2},
+	        .features = {.on = FUZZ_FEATURES,
+	                     .cont_max_sends = 2,
+	                     .rtr_segments = 1},
 	};
 
 	conn_limits(&g);
