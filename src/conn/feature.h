@@ -47,9 +47,6 @@ struct rr_feature_ops {
 	 * processed as a message of that type, and not by @received.  Returns 0 or the
 	 * rdma_err code. */
 	uint32_t (*translate)(struct rr_msg *);
-	/* Returns true if messages of type @htype belong to the exchange of properties,
-	 * so that they may arrive before host authentication has ended. */
-	bool (*exchanges)(uint32_t htype);
 	/* Returns true if the message, of a type that the feature accepts, may have
 	 * invalidated the region m->inv_handle, and records that.  NULL = the rules for
 	 * Replies in the base protocol apply. */

@@ -405,9 +405,7 @@ static bool may_invalidate(struct rr_conn *c, const struct rr_feature_ops *f,
 static void receive_feature(struct rr_conn *c, const struct rr_feature_ops *f,
                             struct rr_msg *m)
 {
-	bool exchange = f->exchanges && f->exchanges(m->p.htype);
-
-	if (must_authenticate(c) && !exchange)
+	if (must_authenticate(c))
 		rr_conn_fail(c, -EACCES);
 	else
 		f->received(c, m);
