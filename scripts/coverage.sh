@@ -18,7 +18,8 @@ cd "$work"
 
 for data in "$build"/src/CMakeFiles/rr_wire.dir/wire/*.gcda \
 	"$build"/src/CMakeFiles/rr_wire.dir/wire/*/*.gcda \
-	"$build"/src/CMakeFiles/rr_conn.dir/conn/*.gcda; do
+	"$build"/src/CMakeFiles/rr_conn.dir/conn/*.gcda \
+	"$build"/src/CMakeFiles/rr_conn.dir/conn/*/*.gcda; do
 	[ -f "$data" ] || {
 		echo "coverage.sh: no counts in $build: build with RR_COVERAGE and run the tests" >&2
 		exit 1

@@ -110,6 +110,7 @@ void rr_features_agree(struct rr_conn *c)
 		f->agree(c);
 }
 
+/* [D6] */
 void rr_features_refused(struct rr_conn *c)
 {
 	unsigned keep = 0;

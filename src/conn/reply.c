@@ -146,7 +146,7 @@ static bool choose_reply_chunk(const struct rr_conn *c, struct rr_request_state 
 }
 
 /* Chooses the way to send a reply that fits neither in one message nor in the Reply
- * chunk, by means that the feature RPRC adds.                             [ext §3.3] */
+ * chunk, by means that the feature RPRC adds.                        [D1, ext §3.3] */
 static bool choose_exposure(struct rr_conn *c, struct rr_request_state *q)
 {
 	if (!rr_rprc_may_expose(c))

@@ -32,7 +32,7 @@ files | xargs awk '
 awk -F '\t' '
 	function cite(s) {
 		gsub(/^[ \t]+|[ \t]+$/, "", s)
-		if (s !~ /^(check: |[CEFKMOPRVX][0-9][0-9]?( |$))/)
+		if (s !~ /^(check: |[CDEFKMOPRVX][0-9][0-9]?( |$))/)
 			return
 		if (split(s, end, / to /) == 2 && s ~ /^check: /)
 			end[2] = "check: " end[2]

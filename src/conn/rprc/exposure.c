@@ -9,6 +9,7 @@
  *
  * A request whose reply was copied ends when its Sends and Writes have completed; its
  * exposure remains.  A request whose user's memory is exposed ends after the exposure.
+ * [D2]
  */
 #include "conn/core.h"
 
@@ -52,7 +53,7 @@ static bool fits_header(const struct rr_conn *c, const struct rr_lists *returned
 }
 
 /* Returns true if the stream can be exposed where it lies: it has few runs, all long
- * enough and without padding. */
+ * enough and without padding. [D4] */
 static bool lies_in_runs(const struct rr_conn *c, const struct rr_request_state *q)
 {
 	const struct rr_stream *s = &q->stream;

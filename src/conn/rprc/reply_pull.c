@@ -101,7 +101,8 @@ static void queue_reply_reads(struct rr_conn *c, struct rr_call_state *s)
 		rr_call_end(c, s, k->status);
 }
 
-/* Starts the pull.  Returns false if it must wait until the quota has enough memory. */
+/* Starts the pull.  Returns false if it must wait until the quota has enough memory.
+ * [D3] */
 static bool start_pull(struct rr_conn *c, struct rr_call_state *s)
 {
 	uint64_t bytes = s->pull->bytes;

@@ -153,7 +153,7 @@ bool rr_reply_pull_received(struct rr_conn *, struct rr_call_state *s,
 bool rr_reply_pull_busy(const struct rr_conn *, uint32_t xid);
 /* Notifies the peer of a message that is not processed, if it is a Reply with a Read
  * list.  If an earlier Reply with its XID is being pulled, the notification after that
- * pull is for both. */
+ * pull is for both. [D5] */
 void rr_reply_pull_unread(struct rr_conn *, const struct rr_msg *);
 /* Starts the first pull that waits for memory.  Returns false if there is none, or
  * still no memory. */
