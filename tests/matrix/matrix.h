@@ -49,7 +49,8 @@ enum mx_reply {
 	MX_REPLY_SIMPLE,
 	MX_REPLY_CONTINUED,
 	MX_REPLY_SPECIAL,
-	MX_REPLY_UNUSED, /* Simple, beside a Reply chunk that stays unused */
+	MX_REPLY_UNUSED,  /* Simple, beside a Reply chunk that stays unused */
+	MX_REPLY_EXPOSED, /* a Read chunk of the Responder's [ext §3] */
 	MX_REPLIES
 };
 
@@ -73,6 +74,7 @@ struct mx_case {
 	bool optional; /* "is present" words before the items, no counts */
 	bool own_sinks;
 	size_t reply_bytes;
+	bool expose; /* both ends have the feature RPRC, and continue no short reply */
 };
 
 /* Where the Responder's user stops, until mx_world_resume. */
@@ -202,7 +204,14 @@ void mx_world_close(struct mx_world *);
 /* -- oracle.c -------------------------------------------------------------------- */
 
 /* What came to pass, for the tally. */
-enum mx_result { MX_SIMPLE, MX_CONTINUED, MX_SPECIAL, MX_REFUSED, MX_RESULTS };
+enum mx_result {
+	MX_SIMPLE,
+	MX_CONTINUED,
+	MX_SPECIAL,
+	MX_REFUSED,
+	MX_EXPOSED, /* a Reply */
+	MX_RESULTS
+};
 
 struct mx_seen {
 	enum mx_result call, reply; /* REFUSED: no such message, as it has to be */

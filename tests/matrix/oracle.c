@@ -11,7 +11,8 @@
  * V2-4.3.6.2-01 to -03, V2-4.4-01, V2-4.4.1-01, V2-4.4.1.1-01 to -04,
  * V2-4.4.2-01, -02, V2-4.4.2.1-01 to -04, V2-4.4.3-01 to -05, -07 to -11,
  * V2-6.2.3-01 to -05, V2-6.4-01 to -05, V2-11.1.2-02, V2-11.1.3-01 to -03,
- * V2-11.1.4-03.
+ * V2-11.1.4-03; of replies that are exposed: RR-4.1-02 to -04, RR-4.1.2-01, -03,
+ * RR-4.1.3-01, RR-4.1.4-04, -05, RR-7-01.
  *
  * In version 1 the same, but for what these say: RFC 8166 §3.3.1 (credits), §3.5
  * (formats), §4.2 to §4.5 (layout, errors).
@@ -27,6 +28,7 @@ struct view {
 	unsigned responder;
 	size_t to_responder, to_requester; /* thresholds */
 	bool chunks, may_continue;
+	bool exposed;     /* a Reply that does not fit is exposed */
 	unsigned reduced; /* bits: items of the Call */
 	unsigned placed;  /* bits: results in Write chunks */
 	const struct mx_event *read[MX_ITEMS], *write[MX_ITEMS], *special, *reply;
@@ -66,7 +68,14 @@ static bool is_grant(const struct mx_event *e)
 	return e->len >= 20 && get(e->data, 0) == 0 && get(e->data, 12) == 1;
 }
 
-/* The next event of a kind from @at on, grants left out; NULL if none. */
+/* A pull completion notification.                                    [ext §3.5] */
+static bool is_done(const struct mx_event *e)
+{
+	return e->len == 20 && get(e->data, 4) == 2 && get(e->data, 12) == 3;
+}
+
+/* The next event of a kind from @at on, grants and notifications left out; NULL if
+ * none. */
 static const struct mx_event *next(const struct mx_world *w, unsigned side,
                                    enum mx_kind kind, const struct mx_event *after)
 {
@@ -74,7 +83,7 @@ static const struct mx_event *next(const struct mx_world *w, unsigned side,
 
 	for (; e < w->log + w->n_log; e++)
 		if (e->side == side && e->kind == kind &&
-		    (kind != MX_SEND || !is_grant(e)))
+		    (kind != MX_SEND || !(is_grant(e) || is_done(e))))
 			return e;
 	return NULL;
 }
@@ -224,7 +233,8 @@ static void find_payload_region(struct view *v, size_t payload, bool special)
 	     (e = next(v->w, v->w->asker, MX_REGISTER, e));)
 		n++;
 	assert_int_equal(v->regions, n);
-	assert_null(next(v->w, v->responder, MX_REGISTER, NULL));
+	if (!v->exposed)
+		assert_null(next(v->w, v->responder, MX_REGISTER, NULL));
 }
 
 /* -- headers --------------------------------------------------------------- */
@@ -306,7 +316,11 @@ static size_t placed_len(const struct view *v, unsigned i)
 static void put_reply_lists(const struct view *v, struct octets *o, bool special,
                             size_t payload)
 {
-	put(o, 0); /* no Read list [V2-4.4.1.1-04] */
+	/* no Read list [V2-4.4.1.1-04], but for what is exposed [ext §3.2] */
+	for (const struct mx_event *r = NULL;
+	     v->exposed && (r = next(v->w, v->responder, MX_REGISTER, r));)
+		put_reads(v, o, r, 0);
+	put(o, 0);
 	for (unsigned i = 0; v->chunks && i < v->k->n_dests; i++) {
 		put(o, 1);
 		put_chunk(v, o, v->write[i], placed_len(v, i));
@@ -467,6 +481,8 @@ static enum mx_result reply_format(const struct view *v, size_t payload)
 		return MX_SIMPLE;
 	if (v->reply && payload <= v->reply->len)
 		return MX_SPECIAL;
+	if (v->exposed)
+		return MX_EXPOSED;
 	return v->may_continue ? MX_CONTINUED : MX_REFUSED;
 }
 
@@ -524,6 +540,43 @@ static const struct mx_event *expect_special_reads(const struct view *v)
 	return expect_reads(v, at, r, head, r->len);
 }
 
+/* The Responder's memory holds the Reply and nothing else, and may be read; each segment
+ * is read once.  Then comes the notification, which invalidates the handle that the
+ * Reply has named, if both are able.                    [ext §3.2, §3.5, §3.7] */
+static void judge_pull(const struct view *v, size_t payload, uint32_t inv)
+{
+	const struct mx_world *w = v->w;
+	const struct mx_event *r = NULL, *at = NULL, *done = NULL;
+	size_t sum = 0, seg = w->set->segment_bytes;
+
+	while ((r = next(w, v->responder, MX_REGISTER, r))) {
+		assert_int_equal(r->access, READABLE);
+		for (size_t o = 0; o < r->len; o += seg) {
+			at = next(w, w->asker, MX_READ, at);
+			assert_non_null(at);
+			assert_int_equal(at->handle, r->handle);
+			assert_int_equal(at->offset, r->offset + o);
+			assert_int_equal(at->len, RR_MIN(seg, r->len - o));
+		}
+		sum += r->len;
+	}
+	assert_int_equal(sum, payload);
+	assert_null(next(w, w->asker, MX_READ, at));
+	for (unsigned i = w->call_at; i < w->n_log; i++)
+		if (w->log[i].kind == MX_SEND && is_done(&w->log[i])) {
+			assert_null(done);
+			done = &w->log[i];
+		}
+	assert_non_null(done);
+	assert_int_equal(done->side, w->asker);
+	assert_int_equal(get(done->data, 0), w->xid);
+	assert_int_equal(get(done->data, 16), 0);
+	assert_int_equal(done->inv_handle, inv);
+	assert_true(last(w, w->asker, MX_READ_DONE) < done);
+	assert_true(last(w, v->responder, MX_REGISTER) <
+	            next(w, v->responder, MX_SEND, NULL));
+}
+
 static void judge_reads(const struct view *v)
 {
 	const struct mx_event *at = expect_special_reads(v);
@@ -532,7 +585,8 @@ static void judge_reads(const struct view *v)
 		if (v->read[i])
 			at = expect_reads(v, at, v->read[i], 0, v->read[i]->len);
 	assert_null(next(v->w, v->responder, MX_READ, at));
-	assert_null(next(v->w, v->w->asker, MX_READ, NULL));
+	if (!v->exposed)
+		assert_null(next(v->w, v->w->asker, MX_READ, NULL));
 }
 
 static const struct mx_event *expect_writes(const struct view *v,
@@ -645,18 +699,26 @@ static enum mx_result judge_reply(struct view *v)
 	uint8_t *payload = mx_reduced(&v->w->reply, v->placed, &p.len);
 	enum mx_result f = reply_format(v, p.len);
 	struct octets o;
+	uint32_t inv = 0;
 
 	p.payload = payload;
 	if (v->w->set->version == 1 && f != MX_REFUSED)
 		take_inv(v, v->responder);
 	p.inv_handle = v->inv;
-	mx_header(v, &o, f == MX_SPECIAL, 1, 0);
+	if (f == MX_EXPOSED) {
+		const struct mx_event *r = next(v->w, v->responder, MX_REGISTER, NULL);
+
+		assert_non_null(r);
+		inv = v->w->set->remote_invalidate ? r->handle : 0;
+		judge_pull(v, p.len, inv);
+	}
+	mx_header(v, &o, f == MX_SPECIAL || f == MX_EXPOSED, 1, inv);
 	put_reply_lists(v, &o, f == MX_SPECIAL, p.len);
 	if (f == MX_REFUSED) {
 		v->placed = 0; /* nothing is written before the format is known */
 		judge_refusal(v, p.len);
 	} else {
-		if (f == MX_SPECIAL)
+		if (f == MX_SPECIAL || f == MX_EXPOSED)
 			judge_special(v, p.side, p.most, &o, v->inv);
 		else
 			assert_int_equal(judge_parts(v, &p, &o), f);
@@ -679,6 +741,7 @@ static void choose(struct view *v)
 	v->to_requester = forward ? set->to_client : set->to_server;
 	v->chunks = forward || v->k->dir == MX_REVERSE;
 	v->may_continue = set->version == 2 && v->k->dir != MX_REVERSE_SIMPLE;
+	v->exposed = v->k->expose && v->chunks && set->version == 2;
 	if (!v->chunks)
 		return; /* below level 3 there are none [v2 §4.5.3] */
 	for (unsigned i = 0; i < v->k->n_items; i++)

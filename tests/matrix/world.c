@@ -426,6 +426,9 @@ static struct rr_conn_config config_of(struct mx_world *w, unsigned side)
 	        .rvrsdir = level[w->k->dir],
 	        .remote_invalidate = set->remote_invalidate,
 	        .versions = set->version == 1 ? RR_CONN_V1 : RR_CONN_V2,
+	        .features = {.on = w->k->expose ? 1u << RR_FEATURE_RPRC : 0,
+	                     .cont_max_sends = 1,
+	                     .rprc_no_piggyback = true},
 	};
 
 	conn_limits(&g);
