@@ -332,6 +332,45 @@ static void a_header_without_room_is_not_sent(void **state)
 	}
 }
 
+/* [ext §3.3 row 4]: the header of §3.2 just fits in the threshold, or just does not. */
+static void a_header_beyond_the_threshold_is_not_sent(void **state)
+{
+	const struct rr_conn_config cfg = {
+	        .segment_bytes = 4096, .max_segments = 64, .send_bytes = 1024};
+
+	for (size_t n = 41; n <= 42; n++) {
+		struct side *s = rprc_exposer(
+		        &cfg, "00000003 " RPRC("1", "00000000", "00000000")
+		                      PROP("00000003", "00001000")
+		                              PROP("00000004", "00000040"));
+
+		rprc_expose(s, n * 4096);
+		assert_int_equal(rprc_counters(s).rprc_exposed, n == 41);
+		assert_true(s->sent[0].len <= 1024);
+		raw_end(s);
+	}
+}
+
+/* [ext §3.2]: padding is part of the stream, and is not in the user's memory. */
+static void a_padded_item_is_copied(void **state)
+{
+	struct side *s = rprc_exposer(NULL, PULLS);
+	struct rr_piece p[2];
+
+	raw_receive(s, PLAIN_CALL);
+	rr_store_u32(rprc_reply, 0x55);
+	rr_store_u32(rprc_reply + 4, 1);
+	p[0] = (struct rr_piece){rprc_reply, 8192, false};
+	p[1] = (struct rr_piece){rprc_reply + 8192, 8191, true};
+	rr_conn_reply(s->c, raw_held, p, 2, s->now);
+	side_drain(s);
+	assert_int_equal(s->n_regions, 1);
+	assert_int_equal(s->region[0].len, 16384);
+	assert_memory_equal(s->region[0].base, rprc_reply, 16383);
+	assert_int_equal(s->region[0].base[16383], 0);
+	raw_end(s);
+}
+
 /* -- the choice ------------------------------------------------------------ */
 
 /* RR-4.1.1-03, RR-5.3.2-01, -02, -03, RR-4-03, RR-1-03, RR-4.1.1-01, -02, RR-3.1-01, -02,
@@ -416,9 +455,16 @@ static void a_reply_that_the_peer_would_not_pull_is_not_exposed(void **state)
 	}
 }
 
+static uint64_t given_back;
+
 static bool no_budget(void *ctx, uint64_t bytes)
 {
 	return bytes < 10000;
+}
+
+static void give_back(void *ctx, uint64_t bytes)
+{
+	given_back += bytes;
 }
 
 /* RR-5.4.3-05: full by number, by octets, by those of the endpoint. */
@@ -427,8 +473,10 @@ static void a_full_table_lets_replies_be_continued(void **state)
 	const struct rr_conn_config cfg[] = {
 	        {.features.rprc_max_pending = 1},
 	        {.features.rprc_max_bytes = 12000},
-	        {.exposure_budget.take = no_budget},
+	        {.exposure_budget = {.take = no_budget, .give = give_back}},
 	};
+
+	given_back = 0;
 
 	for (unsigned i = 0; i < RR_ARRAY_SIZE(cfg); i++) {
 		struct side *s = rprc_exposer(&cfg[i], PULLS);
@@ -448,6 +496,7 @@ static void a_full_table_lets_replies_be_continued(void **state)
 		assert_int_equal(rprc_way(s), EXPOSED);
 		raw_end(s);
 	}
+	assert_int_equal(given_back, 2 * 8192);
 }
 
 /* -- registrations that fail ----------------------------------------------- */
@@ -627,6 +676,8 @@ int main(void)
 	        cmocka_unit_test(segments_respect_the_peers_limits),
 	        cmocka_unit_test(runs_are_exposed_in_place_or_copied),
 	        cmocka_unit_test(a_header_without_room_is_not_sent),
+	        cmocka_unit_test(a_header_beyond_the_threshold_is_not_sent),
+	        cmocka_unit_test(a_padded_item_is_copied),
 	        cmocka_unit_test(the_first_possible_way_is_taken),
 	        cmocka_unit_test(a_reply_that_the_peer_would_not_pull_is_not_exposed),
 	        cmocka_unit_test(a_full_table_lets_replies_be_continued),

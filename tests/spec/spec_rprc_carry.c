@@ -93,6 +93,18 @@ static void the_delay_ends_at_half_of_the_lifetime(void **state)
 	rprc_release(s, k);
 }
 
+/* RR-4.1.3-02: without a lifetime, after done_delay. */
+static void the_delay_without_a_lifetime(void **state)
+{
+	const struct rr_conn_config cfg = {.features.done_delay = RR_SEC(60)};
+	struct spec_call *k;
+	struct side *s = rprc_asking(&cfg, PEER("7", "00000000"), &k);
+
+	raw_receive(s, ONE("00000055"));
+	assert_int_equal(rr_conn_deadline(s->c), s->now + RR_SEC(60));
+	rprc_release(s, k);
+}
+
 /* Starts a Call with @octets more than its header, and returns the words that it
  * carried. */
 static uint32_t carried_by(struct side *s, struct spec_call *k, size_t octets)
@@ -202,15 +214,48 @@ static void a_refused_type_is_not_sent_again(void **state)
 
 	assert_int_equal(carried_by(s, next, 0), 1);
 	side_forget_sent(s);
+	raw_receive(s, ONE("00000077")); /* waits for a Call */
 	raw_receive(s, INVAL_HTYPE("00000090"));
 	rprc_expect_done(s, 0x55, 0);
-	raw_receive(s, ONE("00000077"));
-	rprc_expect_done(s, 0x77, 0); /* it waits for no Call */
 	spec_start(s, more);
 	assert_int_equal(spec_word(&s->sent[0], 3), 0);
+	raw_skip(s);
+	rprc_turn_clock(s, RR_MS(1));
+	rprc_expect_done(s, 0x77, 0);
+	raw_receive(s, ONE("00000078"));
+	rprc_expect_done(s, 0x78, 0); /* waits for none */
 	rprc_free_calls(k, 1);
 	spec_end(s, next);
 	free(more);
+}
+
+/* [ext §3.5]: an XID that no notification names is free, whatever else is carried. */
+static void other_xids_are_free(void **state)
+{
+	struct spec_call *k[2], *next = spec_new(0x90, 0), *more = spec_new(0x59, 0);
+	struct side *s = owing(2, false, k);
+
+	assert_int_equal(carried_by(s, next, 0), 2);
+	assert_int_equal(rr_conn_call(s->c, &more->call, s->now), 0);
+	side_drain(s);
+	rprc_free_calls(k, 2);
+	spec_end(s, next);
+	free(more);
+}
+
+/* [ext §3.5]: when the connection ends, nothing is repeated. */
+static void a_closing_connection_repeats_nothing(void **state)
+{
+	struct spec_call *k[1], *next = spec_new(0x90, 0);
+	struct side *s = owing(1, false, k);
+
+	assert_int_equal(carried_by(s, next, 0), 1);
+	rr_conn_close(s->c, 0, s->now);
+	rr_conn_cancel(s->c, &next->call, s->now);
+	side_drain(s);
+	assert_int_equal(s->n_sent, 1);
+	rprc_free_calls(k, 1);
+	spec_end(s, next);
 }
 
 /* RR-P-08: when the connection is lost, they are forgotten. */
@@ -233,11 +278,14 @@ int main(void)
 	        cmocka_unit_test(a_call_carries_two_notifications),
 	        cmocka_unit_test(without_a_call_the_notification_goes_alone),
 	        cmocka_unit_test(the_delay_ends_at_half_of_the_lifetime),
+	        cmocka_unit_test(the_delay_without_a_lifetime),
 	        cmocka_unit_test(a_call_carries_what_fits),
 	        cmocka_unit_test(parts_and_special_calls_carry_nothing),
 	        cmocka_unit_test(a_refused_call_repeats_its_notifications),
 	        cmocka_unit_test(an_xid_is_not_used_while_a_notification_is_owed),
 	        cmocka_unit_test(a_refused_type_is_not_sent_again),
+	        cmocka_unit_test(other_xids_are_free),
+	        cmocka_unit_test(a_closing_connection_repeats_nothing),
 	        cmocka_unit_test(notifications_end_with_the_connection),
 	};
 

@@ -154,6 +154,37 @@ static void another_handle_ends_the_connection(void **state)
 	}
 }
 
+/* RR-4.1.4-05: a handle that was not announced, and one that was used up by a
+ * notification that had to be refused. */
+static void a_handle_is_invalidated_once_and_when_announced(void **state)
+{
+	const struct rr_conn_config cfg = {
+	        .remote_invalidate = true,
+	        .features = {.on = 1u << RR_FEATURE_RPRC, .cont_max_sends = 1}};
+	struct side *s = rprc_exposer(&cfg, PULLS);
+	uint32_t handle;
+
+	rprc_expose(s, 8192);
+	handle = s->region[0].handle;
+	raw_receive_inv(s, "00000055" V2 "00000003 00000002", handle);
+	assert_false(s->disconnect);
+	raw_receive_inv(s, DONE("00000055"), handle);
+	raw_expect_close(s, -EPROTO);
+	raw_end(s);
+
+	s = raw_new(RR_CONN_SERVER, &cfg);
+	s->on_request = raw_hold;
+	raw_receive(s, "00000077 00000002 00010001 00000005 00000000 " PULLS);
+	side_forget_sent(s);
+	raw_receive(s, "00000055 00000002 00010000 00000000 00000000" EMPTY CALL(
+	                       "00000055"));
+	rprc_answer(s, 8192); /* waits for a credit */
+	raw_receive_inv(s, "00000055 00000002 00010000 00000003 00000000",
+	                s->region[0].handle);
+	raw_expect_close(s, -EPROTO);
+	raw_end(s);
+}
+
 /* [ext §3.8]: a handle whose invalidation of ours is on its way. */
 static void an_invalidation_may_cross_ours(void **state)
 {
@@ -451,6 +482,7 @@ int main(void)
 	        cmocka_unit_test(a_call_that_comes_again_is_exposed_again),
 	        cmocka_unit_test(a_notification_may_invalidate),
 	        cmocka_unit_test(another_handle_ends_the_connection),
+	        cmocka_unit_test(a_handle_is_invalidated_once_and_when_announced),
 	        cmocka_unit_test(an_invalidation_may_cross_ours),
 	        cmocka_unit_test(an_exposure_ends_after_its_lifetime),
 	        cmocka_unit_test(without_a_lifetime_only_the_peer_ends_it),

@@ -438,6 +438,81 @@ static void failed_reads_are_notified_plainly(void **state)
 	spec_end(s, k);
 }
 
+/* [ext §3.5]: the connection ends while a pull waits for memory. */
+static void a_closing_connection_pulls_nothing(void **state)
+{
+	struct spec_call *k, *other;
+	struct side *s = waiting_pull(PEER("3", TEN_SECONDS), &k, &other);
+
+	rr_conn_close(s->c, 0, s->now);
+	rr_conn_call_release(s->c, &k->call, s->now);
+	side_drain(s);
+	assert_int_equal(s->n_reads, 1);
+	assert_int_equal(s->n_sent, 0);
+	spec_end(s, other);
+	free(k);
+}
+
+/* RR-P-05: more segments than any Reply may have. */
+static void too_many_segments_are_notified_plainly(void **state)
+{
+	static char hex[8000];
+	struct spec_call *k;
+	struct side *s = rprc_asking(NULL, PEER("3", TEN_SECONDS), &k);
+	char *end = stpcpy(hex, "00000055" NOMSG_REPLY "00000000");
+
+	end = raw_repeat(end, READ_OF("000000aa", "00000010", "00010000"), 65);
+	(void)stpcpy(end, "00000000 00000000 00000000");
+	raw_receive(s, hex);
+	assert_int_equal(k->call.status, -EPROTO);
+	rprc_expect_done(s, 0x55, 0);
+	assert_int_equal(s->n_reads, 0);
+	spec_end(s, k);
+}
+
+/* RR-4.1.3-03: a Reply to a Call of which parts have not been sent. */
+static void a_reply_to_half_a_call_is_notified(void **state)
+{
+	const struct rr_conn_config cfg = {.features.on = 1u << RR_FEATURE_RPRC};
+	struct side *s = raw_new(RR_CONN_CLIENT, &cfg);
+	struct spec_call *k = spec_new(0x55, 0);
+
+	raw_receive(s, "00000077 00000002 00010001 00000005 00000000" PEER(
+	                       "3", TEN_SECONDS));
+	side_forget_sent(s);
+	spec_add(k, spec_octets(), 12000, false);
+	spec_start(s, k);
+	assert_int_equal(s->n_sent, 1);
+	side_forget_sent(s);
+	raw_receive(s, ONE("00000055"));
+	assert_int_equal(k->call.status, -EPROTO);
+	assert_int_equal(s->n_reads, 0);
+	/* First the sequence is ended, [K3]. */
+	assert_int_equal(spec_word(&s->sent[0], 3), 0);
+	raw_skip(s);
+	raw_receive(s, "00000000 00000002 00010001 00000001 00000000" EMPTY);
+	rprc_expect_done(s, 0x55, 0);
+	spec_end(s, k);
+}
+
+/* v2 §7.4: a notification that cannot be sent ends the connection. */
+static void no_memory_for_a_notification(void **state)
+{
+	for (unsigned n = 1; n <= 2; n++) {
+		const struct rr_conn_config none = {0};
+		struct side *s = rprc_puller(none, PEER("3", TEN_SECONDS));
+		struct spec_call *k = spec_new(0x55, 0);
+
+		assert_int_equal(rr_conn_call(s->c, &k->call, s->now), 0);
+		side_drain(s); /* its Send holds the message that was spare */
+		s->mem_fail_at = n;
+		rprc_receive_only(s, ONE("00000077"));
+		assert_int_equal(s->mem_fail_at, 0);
+		raw_expect_close(s, n == 1 ? -EPROTO : -ENOMEM);
+		spec_end(s, k);
+	}
+}
+
 /* A peer that answers what was not asked, and takes no notification, ends its
  * connection. */
 static void owed_notifications_are_limited(void **state)
@@ -535,6 +610,10 @@ int main(void)
 	        cmocka_unit_test(no_memory_for_a_pull_is_notified),
 	        cmocka_unit_test(no_memory_for_a_later_read_is_notified),
 	        cmocka_unit_test(failed_reads_are_notified_plainly),
+	        cmocka_unit_test(a_closing_connection_pulls_nothing),
+	        cmocka_unit_test(too_many_segments_are_notified_plainly),
+	        cmocka_unit_test(a_reply_to_half_a_call_is_notified),
+	        cmocka_unit_test(no_memory_for_a_notification),
 	        cmocka_unit_test(owed_notifications_are_limited),
 	        cmocka_unit_test(a_notification_costs_a_credit),
 	        cmocka_unit_test(no_timer_runs_for_a_notification_without_credit),

@@ -121,7 +121,8 @@ static void settle_exposure(struct rr_conn *c, struct rr_exposure *e)
 {
 	struct rr_request_state *q = e->request;
 
-	if (e->phase != RR_EXPOSURE_FREEING || e->regions_out)
+	RR_ASSERT(e->phase == RR_EXPOSURE_FREEING);
+	if (e->regions_out)
 		return;
 	free_exposure(c, e);
 	if (q)
@@ -259,8 +260,8 @@ static void copy_write_list(struct rr_lists *l, const struct rr_lists *from)
 		const struct rr_chunk *k = &from->writes[i];
 		int err = rr_lists_begin_write(l);
 
-		for (uint16_t j = 0; !err && j < k->count; j++)
-			err = rr_lists_add_segment(l, &from->seg[k->first + j]);
+		for (uint16_t j = 0; j < k->count; j++)
+			err |= rr_lists_add_segment(l, &from->seg[k->first + j]);
 		RR_ASSERT(!err); /* fits_header() has counted the segments */
 	}
 }

@@ -36,7 +36,7 @@ static struct rr_notice *new_notice(struct rr_conn *c, uint32_t xid)
 {
 	struct rr_notice *n = NULL;
 
-	if (!rr_conn_live(c) || !c->version->properties)
+	if (!rr_conn_live(c))
 		return NULL;
 	if (c->rprc.n_notices < RR_MAX_NOTICES)
 		n = rr_slab_get(&c->rprc.notice_slab);
@@ -91,7 +91,7 @@ bool rr_notice_transmit(struct rr_conn *c)
 	struct rr_writer w;
 	struct rr_xmit *x;
 
-	if (!n || c->now < n->due)
+	if (c->now < n->due)
 		return false;
 	p.xid = n->xid;
 	x = rr_xmit_begin(c, &p, 0, &w);

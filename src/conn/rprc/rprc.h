@@ -171,7 +171,7 @@ void rr_reply_pull_free(struct rr_conn *, struct rr_call_state *);
  * Reply that was not pulled. */
 void rr_notice_queue(struct rr_conn *, uint32_t xid, const struct rr_reply_pull *pull);
 /* Sends the first notification as RDMA2_DONE, if it is due.  The caller has checked that
- * there is a credit.  Returns false if no notification is due. */
+ * there are a notification and a credit.  Returns false if it is not due. */
 bool rr_notice_transmit(struct rr_conn *);
 rr_time rr_notice_deadline(const struct rr_conn *);
 /* Returns true if a notification about @xid is or will be owed, so that no Call may
