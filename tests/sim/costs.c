@@ -8,16 +8,27 @@
  */
 #include "timed.h"
 
-enum { L = 1000000, I = 3000, FENCE = 500, HEAD = 64, BULK = 8192, LONG = 100000 };
+enum {
+	L = 1000000,
+	I = 3000,
+	FENCE = 500,
+	HEAD = 64,
+	BULK = 8192,
+	BULK_64K = 65536,
+	LONG = 100000
+};
 
 enum argument {
 	ARG_INLINE,
 	ARG_READ_CHUNK,
 	ARG_CONTINUED,
 	ARG_SHORT_SPECIAL,
-	ARG_SPECIAL
+	ARG_SPECIAL,
+	ARG_BY_SEND,
+	ARG_LONG_BY_SEND,
+	ARG_GROUP,
 };
-enum result { RES_INLINE, RES_WRITE_CHUNK, RES_CHUNK, RES_EXPOSED };
+enum result { RES_INLINE, RES_WRITE_CHUNK, RES_CHUNK, RES_EXPOSED, RES_BY_SEND };
 
 /* One row of the table. */
 struct way {
@@ -103,7 +114,17 @@ static const struct way ways[] = {
                 .sends = 3,
                 .reads = 1,
         },
+        {"WRITE by Send", ARG_BY_SEND, RES_INLINE, 2, 1, 1, .sends = 2},
+        {"READ by Send", ARG_INLINE, RES_BY_SEND, 2, 1, 1, .sends = 2},
+        {"WRITE of 64 KiB by Send", ARG_LONG_BY_SEND, RES_INLINE, 2, 1, 1, .sends = 9},
+        {"Call of a group of two", ARG_GROUP, RES_INLINE, 2, 1, 1, .sends = 3},
 };
+
+/* Returns true if the feature RTR is needed. */
+static bool uses_groups(const struct way *k)
+{
+	return k->argument >= ARG_BY_SEND || k->result == RES_BY_SEND;
+}
 
 static const uint8_t call_head[HEAD] = {0, 0, 0, 9};
 static const uint8_t reply_head[HEAD] = {0, 0, 0, 9, 0, 0, 0, 1};
@@ -121,7 +142,7 @@ static void take_counts(const struct timed_side *s, struct counts *ret)
 	ret->wakeups = s->wakeups;
 }
 
-static struct timed *open_pair(bool inv)
+static struct timed *open_pair(bool inv, bool groups)
 {
 	const struct rr_sim_options o = {
 	        .dir = {{.delay = {L, L}}, {.delay = {L, L}}},
@@ -134,6 +155,11 @@ static struct timed *open_pair(bool inv)
 	};
 	struct timed *p = timed_new(&o);
 
+	if (groups) {
+		cfg.features.on |= 1u << RR_FEATURE_RTR;
+		cfg.features.rtr_segments = 1;
+		cfg.features.rtr_segment_bytes = BULK;
+	}
 	timed_connect(p, (struct rr_conn_config[]){cfg, cfg});
 	return p;
 }
@@ -146,13 +172,23 @@ static unsigned lay_out_call(struct timed *p, const struct way *k, struct rr_des
 	pieces[0] = (struct rr_piece){call_head, HEAD, false};
 	pieces[1] = (struct rr_piece){p->mem[0], BULK, true};
 	p->call = (struct rr_call){.xid = 9};
+	if (uses_groups(k))
+		p->call.reply_bytes = 2 * HEAD;
+	if (k->argument == ARG_LONG_BY_SEND)
+		pieces[1].len = BULK_64K;
+	if (k->argument == ARG_GROUP) {
+		p->call.flags = RR_CALL_NO_REDUCE;
+		pieces[1].len = 12000;
+	}
 	if (k->argument == ARG_CONTINUED)
 		p->call.flags = RR_CALL_NO_REDUCE;
 	if (k->argument == ARG_SHORT_SPECIAL)
 		pieces[1].len = 4000;
 	if (k->argument == ARG_SHORT_SPECIAL || k->argument == ARG_SPECIAL)
 		p->call.flags = RR_CALL_NO_REDUCE | RR_CALL_SPECIAL;
-	if (k->result == RES_WRITE_CHUNK) {
+	if (k->result == RES_WRITE_CHUNK || k->result == RES_BY_SEND) {
+		dest->direct =
+		        k->result == RES_BY_SEND ? RR_DIRECT_SEND : RR_DIRECT_NONE;
 		p->call.dests = dest;
 		p->call.n_dests = 1;
 	}
@@ -167,7 +203,7 @@ static void lay_out_reply(struct timed *p, const struct way *k)
 {
 	p->reply[0] = (struct rr_piece){reply_head, HEAD, false};
 	p->reply[1] = (struct rr_piece){p->mem[1], 0, false};
-	if (k->result == RES_WRITE_CHUNK)
+	if (k->result == RES_WRITE_CHUNK || k->result == RES_BY_SEND)
 		p->reply[1] = (struct rr_piece){p->mem[1], BULK, true};
 	if (k->result == RES_CHUNK || k->result == RES_EXPOSED)
 		p->reply[1] = (struct rr_piece){p->mem[1], LONG, false};
@@ -179,7 +215,7 @@ static void lay_out_reply(struct timed *p, const struct way *k)
 /* Makes the call once and compares. */
 static void cost(const struct way *k, bool inv)
 {
-	struct timed *p = open_pair(inv);
+	struct timed *p = open_pair(inv, uses_groups(k));
 	struct rr_dest dest = {.base = p->mem[0], .len = BULK};
 	struct counts before[2], after[2];
 	struct rr_piece pieces[2];

@@ -308,6 +308,45 @@ static void several_items_are_placed(void **state)
 	workload_end(w);
 }
 
+/* NS-s09-01: what NFS clients ask for most needs no explicit RDMA. */
+static void a_mix_needs_no_explicit_rdma(void **state)
+{
+	struct workload *w = new_rtr(2, 8192);
+	const struct job read = read_of(8192, RR_DIRECT_SEND);
+	const struct job lookup = {.filler = 120, .reply_filler = 200};
+	const struct job getattr = {.filler = 80, .reply_filler = 92};
+	const struct job *const mix[] = {&read, &write_8k, &lookup, &getattr};
+
+	(void)state;
+	start_pair(w);
+	for (unsigned i = 0; i < 40; i++)
+		job_start(&w->p.cl, workload_add(w, mix[i % 4]));
+	settle_pair(w);
+	assert_int_equal(w->p.sv.n_reads + w->p.sv.n_writes, 0);
+	assert_int_equal(counters(&w->p.cl).registrations, 0);
+	for (unsigned i = 0; i < 40; i++)
+		assert_int_equal(w->job[i].call.status, RR_CALL_OK);
+	workload_end(w);
+}
+
+/* NS-s04-02: without any feature, larger Receive buffers take longer messages. */
+static void larger_buffers_take_longer_messages(void **state)
+{
+	const struct job shape = {.filler = 8192};
+
+	(void)state;
+	for (unsigned large = 0; large < 2; large++) {
+		struct workload *w = new_rtr(0, 4096);
+
+		workload_configure(w, 32, large ? 16384 : 4096, 1 << 20, true);
+		w->p.cl.cfg.features.on = w->p.sv.cfg.features.on = 0;
+		start_pair(w);
+		run_job(w, &shape);
+		assert_int_equal(count_rpc(), large ? 2 : 4);
+		workload_end(w);
+	}
+}
+
 /* -- directions ------------------------------------------------------------ */
 
 static struct job *run_read(struct workload *w, size_t len, enum rr_direct direct,
@@ -706,6 +745,8 @@ int main(void)
 	        cmocka_unit_test(io_of_64k_is_eight_sends),
 	        cmocka_unit_test(long_messages_are_groups),
 	        cmocka_unit_test(several_items_are_placed),
+	        cmocka_unit_test(a_mix_needs_no_explicit_rdma),
+	        cmocka_unit_test(larger_buffers_take_longer_messages),
 	        cmocka_unit_test(by_size_is_strict),
 	        cmocka_unit_test(the_responder_chooses_by_length),
 	        cmocka_unit_test(short_results_stay_inline),
