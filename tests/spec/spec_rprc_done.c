@@ -456,6 +456,21 @@ static void the_list_of_a_refused_call_is_used(void **state)
 	raw_end(s);
 }
 
+/* RR-P-07, [M2]: the type is no part of a sequence, not even of the one with its XID. */
+static void a_list_does_not_end_a_sequence(void **state)
+{
+	struct side *s = rprc_exposer(NULL, PULLS);
+
+	s->on_request = raw_answer_call;
+	raw_receive(s, "00000062" MSG_MORE EMPTY CALL("00000062"));
+	raw_receive(s, MSG_DONE("00000062", "00000001 00000055 "));
+	raw_expect(s, INVAL_CONT("00000062"));
+	raw_expect_silence(s);
+	assert_int_equal(s->requested, 0);
+	raw_expect_service(s);
+	raw_end(s);
+}
+
 /* RR-P-07: it is a Call; as a Reply it ends the call of its XID. */
 static void a_list_in_a_reply_is_refused(void **state)
 {
@@ -495,6 +510,7 @@ int main(void)
 	        cmocka_unit_test(a_call_may_carry_a_list),
 	        cmocka_unit_test(a_list_that_does_not_decode_is_not_used),
 	        cmocka_unit_test(the_list_of_a_refused_call_is_used),
+	        cmocka_unit_test(a_list_does_not_end_a_sequence),
 	        cmocka_unit_test(a_list_in_a_reply_is_refused),
 	};
 
