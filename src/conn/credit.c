@@ -116,6 +116,17 @@ bool rr_credit_grant_due(const struct rr_credit *c)
 	return rr_credit_due(c) >= grant_threshold(c);
 }
 
+bool rr_credit_gather(struct rr_credit *c, uint32_t n)
+{
+	if ((uint64_t)c->avail + c->owed < n || n > c->cap)
+		return false;
+	if (c->avail < n) {
+		c->owed -= n - c->avail;
+		c->avail = n;
+	}
+	return true;
+}
+
 bool rr_credit_may_call(const struct rr_credit *c, bool owing)
 {
 	/* Each peer may hold back its last credit, and may keep credits that it owes as

@@ -65,6 +65,9 @@ static inline uint32_t rr_credit_due(const struct rr_credit *c)
 /* Returns true if enough credits are due to send a grant message at once.  [C3 grant
  * message] */
 bool rr_credit_grant_due(const struct rr_credit *);
+/* Makes @n credits available at once, for which credits owed to the peer may be kept.
+ * Returns false, and changes nothing, if there are too few of both.     [ext §2.5] */
+bool rr_credit_gather(struct rr_credit *, uint32_t n) RR_MUST_CHECK;
 /* Returns true if a Call may be sent.  While we owe Replies (@owing), the last credit
  * is reserved for the Replies, unless the ceilings are so low that both peers could
  * then wait for each other. */

@@ -51,6 +51,33 @@ static void surplus_is_owed(void **state)
 	assert_int_equal(c.owed, 1);
 }
 
+/* [ext §2.5]: a group keeps credits that are owed, and only as many as it lacks. */
+static void a_group_uses_credits_that_are_owed(void **state)
+{
+	struct rr_credit c;
+
+	rr_credit_init(&c, 4, 4, 1);
+	(void)rr_credit_spend(&c);
+	rr_credit_apply(&c, word(4, 4));
+	rr_credit_apply(&c, word(4, 2));
+	(void)rr_credit_spend(&c); /* hands back three */
+	rr_credit_apply(&c, word(4, 3));
+	for (unsigned i = 0; i < 3; i++) {
+		c.room = 0; /* all are withheld */
+		(void)rr_credit_spend(&c);
+	}
+	assert_int_equal(c.avail, 1);
+	assert_int_equal(c.owed, 2);
+	assert_false(rr_credit_gather(&c, 4));
+	assert_int_equal(c.avail, 1);
+	assert_true(rr_credit_gather(&c, 1));
+	assert_int_equal(c.owed, 2);
+	assert_true(rr_credit_gather(&c, 3));
+	assert_int_equal(c.avail, 3);
+	assert_int_equal(c.owed, 0);
+	assert_false(rr_credit_gather(&c, 5)); /* above the cap */
+}
+
 /* [C4, C10] */
 static void strange_words_do_no_harm(void **state)
 {
@@ -380,6 +407,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(first_word_grants_the_ceiling),
 	        cmocka_unit_test(surplus_is_owed),
+	        cmocka_unit_test(a_group_uses_credits_that_are_owed),
 	        cmocka_unit_test(strange_words_do_no_harm),
 	        cmocka_unit_test(configured_values_are_clamped),
 	        cmocka_unit_test(no_more_sends_than_granted),

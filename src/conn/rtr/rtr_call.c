@@ -339,7 +339,7 @@ bool rr_rtr_transmit_call(struct rr_conn *c, struct rr_call_state *s)
 
 	if (!reserve_receives(c, s->rtr))
 		return false;
-	if (c->credit.avail >= s->rtr->plan.count) {
+	if (rr_credit_gather(&c->credit, s->rtr->plan.count)) {
 		rr_rtr_unwait(c, s, NULL);
 		send_request(c, s);
 	} else if (!waits) {

@@ -399,7 +399,7 @@ bool rr_rtr_transmit_response(struct rr_conn *c, struct rr_request_state *q)
 {
 	bool waits = c->rtr.wait_reply == q;
 
-	if (c->credit.avail >= q->rtr->out->plan.count) {
+	if (rr_credit_gather(&c->credit, q->rtr->out->plan.count)) {
 		rr_rtr_unwait(c, NULL, q);
 		send_response(c, q);
 	} else if (!waits) {
