@@ -64,8 +64,11 @@ struct rr_feature_config {
 
 	/* RTR. */
 	uint32_t rtr_segments;      /* number of DDP-targetable segments in a Receive
-	                             * buffer; 0 = none */
-	uint32_t rtr_segment_bytes; /* octets in each of these segments; default 4096 */
+	                             * buffer; 0 = none.  With segments, the Receive
+	                             * buffers are longer than the inline threshold,
+	                             * and our Sends may be as long as they are */
+	uint32_t rtr_segment_bytes; /* octets in each of these segments, at least 1024;
+	                             * default 4096 */
 	uint32_t rtr_requests;      /* maximum number of transmissions in a request that
 	                             * we accept; default 16 */
 	uint32_t rtr_responses;     /* maximum number of transmissions in a response

@@ -36,9 +36,29 @@ static void check_pad(const struct side_msg *m, size_t header, uint32_t pslen)
 	n_pads++;
 }
 
+/* The last message of each end. */
+static struct last {
+	uint32_t xid, htype, number;
+} last[2];
+
+/* Checks that a continuation follows the transmission before it, with no other message
+ * of its sender in between.                                               NS-s19-05 */
+static void check_order(struct last *l, const struct side_msg *m)
+{
+	struct last now = {rr_load_u32(m->p), rr_load_u32(m->p + 12), 0};
+
+	if (now.htype == CONT) {
+		now.number = rr_load_u32(m->p + 20);
+		assert_int_equal(now.xid, l->xid);
+		assert_true(l->htype == REQ || l->htype == RESP || l->htype == CONT);
+		assert_int_equal(now.number, l->number + 1);
+	}
+	*l = now;
+}
+
 static void note_sent(struct side *s, const struct side_msg *m)
 {
-	(void)s;
+	check_order(&last[s->cfg.role == RR_CONN_SERVER], m);
 	assert_true(n_sent < MAX_SENT);
 	sent[n_sent++] = (struct sent){rr_load_u32(m->p), rr_load_u32(m->p + 12),
 	                               m->len, m->inv};
