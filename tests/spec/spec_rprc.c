@@ -662,6 +662,25 @@ static void version_1_has_no_read_chunks_in_replies(void **state)
 	raw_end(s);
 }
 
+/* RR-P-11: there such a Reply is refused, and nothing is sent. */
+static void version_1_reads_no_reply(void **state)
+{
+	const struct rr_conn_config cfg = {.versions = RR_CONN_V1};
+	struct side *s = raw_new(RR_CONN_CLIENT, &cfg);
+	struct spec_call *k = spec_new(0x55, 0);
+
+	spec_start(s, k);
+	side_forget_sent(s);
+	raw_receive(s,
+	            "00000055 00000001 00000020 00000000" READ(
+	                    "00000000",
+	                    "00002000") "00000000 00000000 00000000" REPLY("00000055"));
+	assert_int_equal(k->call.status, -EPROTO);
+	assert_int_equal(s->n_reads, 0);
+	raw_expect_silence(s);
+	spec_end(s, k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -688,6 +707,7 @@ int main(void)
 	        cmocka_unit_test(a_client_exposes_at_level_3),
 	        cmocka_unit_test(a_server_pulls_at_level_3),
 	        cmocka_unit_test(version_1_has_no_read_chunks_in_replies),
+	        cmocka_unit_test(version_1_reads_no_reply),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
