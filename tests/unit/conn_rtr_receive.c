@@ -429,6 +429,50 @@ static void both_kinds_of_items_mix(void **state)
 	raw_end(s);
 }
 
+/* An empty item may have the position of the next one. */
+static void empty_items_are_nothing(void **state)
+{
+	struct side *s = new_server();
+
+	(void)state;
+	s->on_request = note_items;
+	raw_receive(s, X XREQ
+	            "00000000 00000003 "
+	            "0000000c 00000000 00000001 00000001 " SEG(
+	                    "000000aa",
+	                    "00000000") "0000000c 00000000 00000001 00000000 "
+	                                "0000000c 00000100 00000001 00000001 " SEG(
+	                                        "000000aa", "00000100") TAIL CALL(X));
+	raw_expect(s, X XRESP ANSWER REPLY(X));
+	assert_int_equal(n_items, 1);
+	assert_int_equal(item_octets, 0x100);
+	raw_end(s);
+}
+
+/* A body is at least an RPC header; nothing is read of a shorter one. */
+static void an_empty_body_is_refused(void **state)
+{
+	static const char *const body[] = {
+	        "00000000 00000000 00000001 00000000 ",
+	        "00000000 00000000 00000001 00000001 " SEG("000000aa", "00000000"),
+	        "00000000 00000004 00000001 00000001 " SEG("000000aa", "00000004"),
+	};
+	struct side *s = new_server();
+
+	(void)state;
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(body); i++) {
+		char hex[400] = X XREQ "00000000 00000001 ";
+
+		strcat(strcat(hex, body[i]),
+		       "00000000 00000000 00000001 00000001 00000000 ");
+		raw_receive(s, hex);
+		raw_expect(s, BAD_XDR(X));
+		expect_unserved(s);
+	}
+	assert_int_equal(s->n_reads, 0);
+	raw_end(s);
+}
+
 /* NS-s12-06: every Receive takes as much as the structure says, and has its alignment. */
 static void every_receive_has_the_structure(void **state)
 {
@@ -631,6 +675,8 @@ int main(void)
 	        cmocka_unit_test(misplaced_items_are_reported),
 	        cmocka_unit_test(small_items_are_copied),
 	        cmocka_unit_test(both_kinds_of_items_mix),
+	        cmocka_unit_test(empty_items_are_nothing),
+	        cmocka_unit_test(an_empty_body_is_refused),
 	        cmocka_unit_test(every_receive_has_the_structure),
 	        cmocka_unit_test(too_short_segments_are_an_error),
 	        cmocka_unit_test(results_belong_to_their_ranges),

@@ -274,13 +274,16 @@ static bool settle_memory(struct rr_conn *c, struct rr_request_state *q)
 
 /* -- the request ----------------------------------------------------------- */
 
+/* Lists the items by explicit RDMA.  Empty ones are left out: a chunk is found by its
+ * position, and the next item may have the same. */
 static void list_reads(const struct rr_rtr_header *h, struct rr_lists *l)
 {
 	for (uint32_t i = 0; i < h->n_items; i++) {
 		const struct rr_rtr_item *it = &h->item[i];
 
-		for (uint32_t k = 0; it->type == XMDTYPE_EXRW && k < it->where.count;
-		     k++) {
+		if (it->type != XMDTYPE_EXRW || !it->length)
+			continue;
+		for (uint32_t k = 0; k < it->where.count; k++) {
 			int err = rr_lists_add_read(l, it->disp,
 			                            &h->seg[it->where.first + k]);
 
@@ -352,7 +355,7 @@ static uint32_t check_group(const struct rr_rtr_incoming *in)
 
 	if (!check_item_places(&in->h, payload))
 		return RDMA2_ERR_BAD_XDR;
-	if (!has_body(&in->h) && !begins_call(in))
+	if (has_body(&in->h) ? in->h.item[0].length < RR_RPC_MIN : !begins_call(in))
 		return RDMA2_ERR_BAD_XDR;
 	return 0;
 }
@@ -410,7 +413,7 @@ void rr_rtr_hand_over(struct rr_request_state *q)
 		size_t before = (size_t)(it->disp - pos);
 
 		add_call_piece(r, q->payload + at, before, false);
-		if (it->type == XMDTYPE_EXRW && it->where.count)
+		if (it->type == XMDTYPE_EXRW && it->length)
 			add_call_piece(r, q->sinks[pulled++].base, it->length, true);
 		else
 			add_call_piece(r, q->rtr->base[i], it->length, true);
