@@ -260,6 +260,7 @@ static void prepare(struct work *w, struct slot *s)
 	s->call.procedure = (uint32_t)o->test;
 	s->call.args = s->pieces;
 	s->call.n_args = o->test == BENCH_NULL ? 0 : write ? 2 : 1;
+	s->call.reply_bytes = write ? 8 : 0; /* feature rtr needs a known length */
 	s->call.done = finished;
 	s->call.arg = s;
 	if (o->test == BENCH_LIST && o->reply != BENCH_CONTINUED) {

@@ -106,6 +106,21 @@ lists() {
 	done
 }
 
+# WRITE by Read chunk, and placed by Send in Receives of 1 KiB + 4 x 4 KiB.
+by_send=rtr,rtr-segments=4
+write_round() { # placement cpu
+	for b in 4096 8192 16384 65536; do
+		for d in 1 8; do
+			[ -z "$quick" ] || [ "$d" = 1 ] || continue
+			measure "$1" "$2" tcp bench_tcp write "$b" "$d"
+			measure "$1" "$2" pulled bench_rdma write "$b" "$d" --features none
+			measure "$1" "$2" sent bench_rdma write "$b" "$d" --features "$by_send"
+			measure "$1" "$2" sent_nocrc bench_rdma write "$b" "$d" \
+				--features "$by_send" --provider iwarp:crc=0
+		done
+	done
+}
+
 list_round() { # placement cpu
 	lists | while read -r test bytes depth; do
 		measure "$1" "$2" tcp bench_tcp "$test" "$bytes" "$depth"
@@ -119,6 +134,7 @@ list_round() { # placement cpu
 }
 
 round() { # placement cpu
+	write_round "$@"
 	list_round "$@"
 	tests | while read -r test bytes depth; do
 		measure "$1" "$2" tcp bench_tcp "$test" "$bytes" "$depth"
@@ -166,6 +182,19 @@ function list_table(p, title,    i, k, base) {
 			ratio(median(p " exposed " lists[i]), base)
 	}
 }
+function write_table(p, title,    i, k, base) {
+	printf "\n%s\n%-28s%22s%12s%9s%17s\n", title, "", "raw TCP", "Read chunk",
+		"by Send", "by Send, CRC off"
+	for (i = 1; i <= h; i++) {
+		split(writes[i], k, " ")
+		base = median(p " tcp " writes[i])
+		printf "%-28s%22s%12s%9s%17s\n", label(k[1], k[2], k[3]),
+			absolute(k[1], k[2], k[3], base),
+			ratio(median(p " pulled " writes[i]), base),
+			ratio(median(p " sent " writes[i]), base),
+			ratio(median(p " sent_nocrc " writes[i]), base)
+	}
+}
 function absolute(t, b, d, ns) {
 	if (!ns) return "-"
 	if (t == "null") return d == 1 ? sprintf("%.1f us", ns / 1000) : sprintf("%.0f/s", 1e9 / ns)
@@ -189,6 +218,7 @@ function table(p, title,    i, k, base, one) {
 $6 == "failed" { failed++; next }
 {
 	id = $3 " " $4 " " $5
+	if ($2 == "sent" && !(id in sent)) { sent[id] = 1; writes[++h] = id }
 	if (!(id in seen)) {
 		seen[id] = 1
 		if ($3 == "list") lists[++m] = id
@@ -205,6 +235,8 @@ END {
 	if ("one" in places) table("one", "ONE CPU: both ends on one core; columns 2 to 4 as a fraction of raw TCP")
 	if ("split" in places) table("split", "SPLIT: a core for each end")
 	print "* one call in flight: a CLIENT of libtirpc cannot have more"
+	if ("one" in places) write_table("one", "WRITE BY SEND (feature rtr), one CPU: as a fraction of raw TCP")
+	if ("split" in places) write_table("split", "WRITE BY SEND, split")
 	if ("one" in places) list_table("one", "RESULTS WITHOUT A DATA ITEM, one CPU: as a fraction of raw TCP")
 	if ("split" in places) list_table("split", "RESULTS WITHOUT A DATA ITEM, split")
 	base = median("polling tcp null 0 1")
@@ -236,7 +268,10 @@ serve tirpc bench_tirpc
 serve crc bench_rdma
 serve nocrc bench_rdma --provider iwarp:crc=0
 serve polling bench_rdma --spin 50
-serve continued bench_rdma
+serve pulled bench_rdma --features none
+serve sent bench_rdma --features "$by_send"
+serve sent_nocrc bench_rdma --features "$by_send" --provider iwarp:crc=0
+serve continued bench_rdma --features none
 serve chunk bench_rdma --features rprc
 serve exposed bench_rdma --features rprc
 echo "bench: $reps repetitions of $ms ms on CPUs $(echo "$cpus" | paste -sd,), load $(cut -d' ' -f1 /proc/loadavg)"
