@@ -114,6 +114,7 @@ static void keys_set_limits(void **state)
 	SETS("all,reminv-wait=1500", config.cancel_wait, RR_MS(1500));
 	SETS("all,rtr-segments=7", config.rtr_segments, 7);
 	SETS("all,rtr-segment-bytes=8192", config.rtr_segment_bytes, 8192);
+	SETS("all,rtr-segment-bytes=1024", config.rtr_segment_bytes, 1024);
 	SETS("all,rtr-requests=3", config.rtr_requests, 3);
 	SETS("all,rtr-responses=5", config.rtr_responses, 5);
 	SETS("all,rtr-item=4000000000", config.tbsn_max, 4000000000);
@@ -160,6 +161,8 @@ static void wrong_lists_are_refused_with_the_reason(void **state)
 	        {"rprc,reminv-wait=600001",
 	         "is a number from 1 to 600000, not \"600001\""},
 	        {"rprc,rtr-segments=1", "of feature \"rtr\", which is off"},
+	        {"rtr,rtr-segment-bytes=1023",
+	         "is a number from 1024 to 1048576, not \"1023\""},
 	        {"rtr,rprc-piggyback=1", "of feature \"rprc\", which is off"},
 	};
 
