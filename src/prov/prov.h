@@ -57,6 +57,8 @@
  *    Terminate.
  *  - The device chooses the handles.
  *  - The provider does not count octets that the peer transfers by RDMA Read or Write.
+ *  - rxe lets a peer invalidate a region of another connection whose handle the peer
+ *    knows.
  *  - siw lets a peer read every region whose handle the peer knows.  siw is only for
  *    tests.
  *

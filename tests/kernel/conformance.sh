@@ -24,7 +24,7 @@ run_suite() {
 	passed=$(grep -c '^\[       OK \]' "$T/$1.log")
 	[ "$passed" -gt 0 ] || fail "$1 ran no test"
 	grep -E '^\[  (SKIPPED|FAILED ) \] [a-z]' "$T/$1.log" | grep -vxF "[  SKIPPED ] ${3:-none}" &&
-		fail "$1 did not pass all"
+		fail "$1 did not pass all: $(grep -E '^\[ +(ERROR|LINE) ' "$T/$1.log" | head -n 6)"
 	say "$1: $passed tests passed"
 }
 # A device that is not even tried cannot be caught lying.

@@ -72,6 +72,9 @@ enum rig_lack {
 	RIG_READS_ALL = 256,
 	/* InfiniBand: a Send without a Receive waits, and does not end the connection. */
 	RIG_RNR_WAITS = 512,
+	/* rxe does not compare protection domains: a peer can invalidate a region of
+	 * another connection, if it has the handle. */
+	RIG_INVALIDATES_ALL = 1024,
 };
 
 /* The providers under test: rig_sim.c, rig_iwarp.c, rig_verbs.c. */

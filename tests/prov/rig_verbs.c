@@ -99,9 +99,10 @@ unsigned rig_lacks(unsigned side)
 
 	if (rig_provider(side) == &rr_iwarp_ops)
 		return 0;
-	return both | (device_is_iwarp
-	                       ? RIG_NO_HANDLE_BLAME | RIG_NO_TERMINATE | RIG_READS_ALL
-	                       : RIG_PADDED_PRIVATE | RIG_NO_INV_BLAME | RIG_RNR_WAITS);
+	return both |
+	       (device_is_iwarp ? RIG_NO_HANDLE_BLAME | RIG_NO_TERMINATE | RIG_READS_ALL
+	                        : RIG_PADDED_PRIVATE | RIG_NO_INV_BLAME |
+	                                  RIG_RNR_WAITS | RIG_INVALIDATES_ALL);
 }
 
 void rig_provider_begin(struct rr_prov_config *cfg, unsigned side)
