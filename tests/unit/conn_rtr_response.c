@@ -24,6 +24,7 @@ static uint8_t data[MAX_RESULT];
 static size_t payload_len, result[4];
 static unsigned n_results;
 static bool unreduced;
+static rr_time keepalive; /* of the next server; 0 = never */
 
 static void answer_results(struct side *s, struct rr_request *r)
 {
@@ -46,6 +47,7 @@ static struct side *new_server(uint32_t credits)
 	        .recv_bytes = 4096,
 	        .send_bytes = 4096,
 	        .credits = credits,
+	        .keepalive_ns = keepalive,
 	        .features = {.on = 1u << RR_FEATURE_RTR,
 	                     .rtr_segments = 1,
 	                     .rtr_segment_bytes = 8192},
@@ -267,6 +269,49 @@ static void a_response_does_not_wait_for_ever(void **state)
 	}
 }
 
+/* Without any credit, it waits beyond group_wait for the first one. */
+static void a_response_is_overdue_without_a_credit(void **state)
+{
+	struct side *s = new_waiting(CHOICE("00010000"));
+
+	(void)state;
+	raw_receive(s, "00000057" NOTHING "00000000 00000000 " EMPTY "00000057 ");
+	expect_error(s, 0x57, RDMA2_ERR_BAD_XDR); /* took the last credit */
+	assert_int_equal(rr_conn_deadline(s->c), s->now + RR_SEC(1));
+	s->now += RR_SEC(1);
+	rr_conn_tick(s->c, s->now);
+	side_drain(s);
+	assert_int_equal(s->n_sent, 0);
+	assert_true(rr_conn_deadline(s->c) > s->now);
+	raw_receive(s, "00000000 00000002 00200001 00000001 00000000 " EMPTY);
+	assert_int_equal(s->n_writes, 1);
+	assert_int_equal(s->n_sent, 1);
+	assert_int_equal(sent_word(s, 0, 3), RESP);
+	raw_end(s);
+}
+
+/* A grant message that is due, here as a keepalive, goes before it. */
+static void a_grant_goes_before_a_response_that_waits(void **state)
+{
+	struct side *s;
+
+	(void)state;
+	keepalive = RR_MS(500);
+	s = new_waiting("00000000 00000002 ");
+	keepalive = 0;
+	s->now += RR_MS(500);
+	rr_conn_tick(s->c, s->now);
+	side_drain(s);
+	assert_int_equal(s->n_sent, 1);
+	assert_int_equal(sent_word(s, 0, 0), 0);
+	assert_int_equal(sent_word(s, 0, 3), 1);
+	raw_skip(s);
+	raw_receive(s, "00000000 00000002 00200004 00000001 00000000 " EMPTY);
+	assert_int_equal(s->n_sent, 3);
+	assert_int_equal(sent_word(s, 0, 3), RESP);
+	raw_end(s);
+}
+
 /* The connection is lost while a response waits. */
 static void a_response_that_waits_can_end(void **state)
 {
@@ -361,6 +406,8 @@ int main(void)
 	        cmocka_unit_test(a_reply_that_is_no_xdr_is_an_error),
 	        cmocka_unit_test(a_response_waits_at_the_head),
 	        cmocka_unit_test(a_response_does_not_wait_for_ever),
+	        cmocka_unit_test(a_response_is_overdue_without_a_credit),
+	        cmocka_unit_test(a_grant_goes_before_a_response_that_waits),
 	        cmocka_unit_test(a_response_that_waits_can_end),
 	        cmocka_unit_test(the_level_binds_groups),
 	        cmocka_unit_test(a_header_that_cannot_be_returned_is_refused),
