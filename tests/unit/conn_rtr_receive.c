@@ -17,6 +17,13 @@
 #define TBSN_8K  "00000000 00000001 00000018 00002000 00000002 "
 #define TAIL     "00000000 00000000 00000001 00000001 00000018 "
 #define X        "00000055"
+#define LEAD(n)  X XREQ NO_ITEMS n " 00000001 00000008 " X " 00000000 "
+#define REST(k)  X XCONT k " ffffff15 00000000 "
+#define LAST(k)  X XCONT k " ffffff15 00000010 00000002 000186a3 00000003 00000000 "
+#define TWO_IN_ONE                                                                     \
+	"00000000 00000002 "                                                           \
+	"0000000c 00001000 00000002 00000000 00000001 00000000 "                       \
+	"00001018 00001000 00000002 00001000 00000001 00000000 "
 #define PEER                                                                           \
 	"00000004 ffffff13 00000004 0000000f ffffff15 00000004 00000010 "              \
 	"ffffff16 00000004 00000010 ffffff14 00000028 00002400 00000002 "              \
@@ -169,6 +176,83 @@ static void too_many_of_anything_is_refused(void **state)
 	raw_end(s);
 }
 
+/* Sets without directions, and a Reply chunk that the response's header has no room
+ * for. */
+static void too_long_lists_are_refused(void **state)
+{
+	struct rr_conn_config g = config();
+	struct side *s = new_server();
+	char hex[4000], *end;
+
+	(void)state;
+	strcpy(hex, X XREQ "00000000 00000000 00000011 ");
+	end = hex + strlen(hex);
+	for (unsigned i = 0; i < 17; i++)
+		end += sprintf(end, "%08x %08x 00000000 ", i, i + 1);
+	strcpy(end, "00000000 00000001 00000001 00000018 " CALL(X));
+	raw_receive(s, hex);
+	raw_expect(s, ERR(X, "00000007 00000010"));
+	expect_unserved(s);
+	raw_end(s);
+	g.max_segments = 64;
+	s = raw_ready_by(RR_CONN_SERVER, &g,
+	                 "00000002 00000002 00000004 00000400 " /* short Receives */
+	                 "ffffff13 00000004 0000000f ");
+	s->on_request = raw_answer_call;
+	strcpy(hex, X XREQ "00000000 00000000 00000000 00000001 0000003f ");
+	end = raw_repeat(hex + strlen(hex), SEG("000000aa", "00000010"), 63);
+	strcpy(end, "00000001 00000001 00000018 " CALL(X));
+	raw_receive(s, hex);
+	raw_expect(s, ERR(X, "00000007 00000000"));
+	expect_unserved(s);
+	raw_end(s);
+}
+
+/* An end that cannot post RDMA Reads takes no item by explicit RDMA. */
+static void items_that_cannot_be_read_are_refused(void **state)
+{
+	struct side *s = new_server();
+
+	(void)state;
+	rr_conn_cannot_read(s->c);
+	raw_receive(s,
+	            X XREQ "00000000 00000001 0000000c 00000100 00000001 00000001 " SEG(
+	                    "000000aa", "00000100") TAIL CALL(X));
+	raw_expect(s, ERR(X, "00000006 00000000"));
+	expect_unserved(s);
+	raw_end(s);
+}
+
+/* The first transmission of a message longer than is allowed; a group that memory does
+ * not suffice for; and the copy of the second of two items. */
+static void too_long_messages_are_refused(void **state)
+{
+	struct rr_conn_config g = config();
+	struct side *s;
+
+	(void)state;
+	g.max_held_bytes = 6000;
+	s = raw_ready_by(RR_CONN_SERVER, &g, PEER);
+	s->on_request = raw_answer_call;
+	raw_receive(s, LEAD("00000002"));
+	raw_expect(s, SYSTEM(X));
+	raw_receive(s, LAST("00000001"));
+	expect_unserved(s);
+	receive_long(s, X XREQ TWO_IN_ONE TAIL CALL(X), BUFFER);
+	raw_expect(s, SYSTEM(X));
+	expect_unserved(s);
+	raw_end(s);
+	s = new_server();
+	raw_receive(s,
+	            X XREQ "00000000 00000001 0000000c 7ffffffc 00000001 00000001 " SEG(
+	                    "000000aa", "7ffffffc") "00000000 00000000 00000002 "
+	                                            "00000001 00000018 " CALL(X));
+	raw_expect(s, SYSTEM(X));
+	raw_receive(s, REST("00000001"));
+	expect_unserved(s);
+	raw_end(s);
+}
+
 /* More segment numbers than any group of ours has. */
 static void too_many_numbers_are_refused(void **state)
 {
@@ -186,10 +270,6 @@ static void too_many_numbers_are_refused(void **state)
 }
 
 /* -- groups ---------------------------------------------------------------- */
-
-#define LEAD(n) X XREQ NO_ITEMS n " 00000001 00000008 " X " 00000000 "
-#define REST(k) X XCONT k " ffffff15 00000000 "
-#define LAST(k) X XCONT k " ffffff15 00000010 00000002 000186a3 00000003 00000000 "
 
 /* NS-rtrext-08, NS-s19-04 */
 static void streams_of_a_group_are_joined(void **state)
@@ -311,6 +391,9 @@ static void an_undecodable_continuation_ends_its_group(void **state)
 	raw_receive(s, REST("00000001"));
 	raw_receive(s, LAST("00000002"));
 	raw_expect(s, X XRESP ANSWER REPLY(X));
+	raw_receive(s, X XCONT "00000001 "); /* without a group */
+	raw_expect(s, BAD_XDR(X));
+	expect_unserved(s);
 	raw_end(s);
 }
 
@@ -351,6 +434,13 @@ static void misplaced_items_are_reported(void **state)
 	raw_expect(s,
 	           X REPORT X " 00000000 00000000 00000000 00000007 00000000 00000000 "
 	                      "00000000");
+	expect_unserved(s);
+	raw_receive(s, X XREQ TBSN_8K "00000000 00000001 00000009 00000000 00000000 "
+	                              "00000002 00000001 00000008 " X " 00000000 ");
+	raw_receive(s, LAST("00000001")); /* the report names the group */
+	raw_expect(s, X REPORT X " 00000000 00000000 00000001 " X
+	                         " 00000000 00000000 00000007 00000009 00000000 "
+	                         "00000001");
 	expect_unserved(s);
 	raw_end(s);
 }
@@ -395,13 +485,7 @@ static void small_items_are_copied(void **state)
 	             1028);
 	raw_expect(s, X XRESP ANSWER REPLY(X));
 	assert_int_equal(octets_copied(s), 4);
-	receive_long(
-	        s,
-	        X XREQ
-	        "00000000 00000002 "
-	        "0000000c 00001000 00000002 00000000 00000001 00000000 "
-	        "00001018 00001000 00000002 00001000 00000001 00000000 " TAIL CALL(X),
-	        BUFFER);
+	receive_long(s, X XREQ TWO_IN_ONE TAIL CALL(X), BUFFER);
 	raw_expect(s, X XRESP ANSWER REPLY(X));
 	assert_int_equal(n_items, 2);
 	assert_int_equal(octets_copied(s), 4 + 8192);
@@ -446,6 +530,10 @@ static void empty_items_are_nothing(void **state)
 	raw_expect(s, X XRESP ANSWER REPLY(X));
 	assert_int_equal(n_items, 1);
 	assert_int_equal(item_octets, 0x100);
+	raw_receive(s, X XREQ "00000000 00000001 00000018 00000000 00000002 00000000 "
+	                      "00000000 " TAIL CALL(X)); /* placed by Send */
+	raw_expect(s, X XRESP ANSWER REPLY(X));
+	assert_int_equal(n_items, 0);
 	raw_end(s);
 }
 
@@ -470,6 +558,47 @@ static void an_empty_body_is_refused(void **state)
 		expect_unserved(s);
 	}
 	assert_int_equal(s->n_reads, 0);
+	raw_end(s);
+}
+
+/* A body that is read, with an item that was sent and is copied. */
+static void a_body_may_have_a_small_item(void **state)
+{
+	struct side *s = new_server();
+	uint8_t body[0x100] = {0};
+
+	(void)state;
+	raw_octets(CALL(X), body, sizeof(body));
+	s->read_from = body;
+	s->on_request = note_items;
+	receive_long(s,
+	             X XREQ "00000000 00000002 "
+	                    "00000000 00000100 00000001 00000001 " SEG(
+	                            "000000aa",
+	                            "00000100") "00000018 00000004 00000002 00000000 "
+	                                        "00000001 00000000 "
+	                                        "00000000 00000000 00000001 "
+	                                        "00000001 00000000 ",
+	             1028);
+	raw_expect(s, X XRESP ANSWER REPLY(X));
+	assert_int_equal(s->n_reads, 1);
+	assert_int_equal(n_items, 1);
+	assert_int_equal(item_octets, 4);
+	raw_end(s);
+}
+
+/* An item within the XID or the message type. */
+static void items_in_the_rpc_header_are_refused(void **state)
+{
+	struct side *s = new_server();
+
+	(void)state;
+	raw_receive(s,
+	            X XREQ "00000000 00000001 00000004 00000100 00000001 00000001 " SEG(
+	                    "000000aa", "00000100") TAIL CALL(X));
+	raw_expect(s, BAD_XDR(X));
+	assert_int_equal(s->n_reads, 0);
+	expect_unserved(s);
 	raw_end(s);
 }
 
@@ -578,6 +707,11 @@ static void reports_are_answered_once(void **state)
 	raw_expect(s, SYSTEM(X));
 	raw_receive(s, X REPORT_R X " 00000001 00000000 00000000 00000003");
 	raw_expect_silence(s);
+	raw_receive(s, X XREQ PLAIN CALL(X));
+	raw_expect(s, X XRESP ANSWER REPLY(X));
+	raw_receive(s, "00000057" REPORT_R "00000057 00000001 00000001 00000001 " X
+	               " 00000001 00000000 00000005 " X " 00000057");
+	raw_expect(s, SYSTEM(X)); /* the group is X */
 	for (unsigned i = 0; i < 1000; i++) {
 		sprintf(hex, "%08x" REPORT_R X " 00000001 00000000 00000000 00000003",
 		        i * 7919 + 0x100);
@@ -589,6 +723,45 @@ static void reports_are_answered_once(void **state)
 	raw_receive(s, X REPORT X " 00000000 00000000 00000000 00000003"); /* no call */
 	skip_grants(s);
 	expect_unserved(s);
+	raw_end(s);
+}
+
+#define FAULTY X XREQ NO_ITEMS "00000001 00000001 0000001c " CALL(X)
+
+/* As many reports can wait as there is room for; one more ends the connection. */
+static void too_many_reports_end_the_connection(void **state)
+{
+	(void)state;
+	for (unsigned n = 32; n <= 33; n++) {
+		struct side *s = new_server();
+
+		for (unsigned i = 0; i < n; i++)
+			raw_receive_undrawn(s, FAULTY);
+		side_drain(s);
+		if (n == 33) {
+			raw_expect_close(s, -EPROTO);
+		} else {
+			assert_false(s->disconnect);
+			assert_true(s->n_sent >= 32);
+		}
+		raw_end(s);
+	}
+}
+
+static void no_memory_for_a_report(void **state)
+{
+	static uint8_t buf[SIDE_MSG];
+	struct side *s = new_server();
+	size_t len = raw_octets(FAULTY, buf, sizeof(buf));
+
+	(void)state;
+	side_receive(s, buf, len, 0); /* its report does not complete */
+	raw_skip(s);
+	s->mem_fail_at = 1;
+	side_receive(s, buf, len, 0);
+	assert_int_equal(s->mem_fail_at, 0);
+	raw_expect_close(s, -ENOMEM);
+	assert_int_equal(s->n_sent, 0);
 	raw_end(s);
 }
 
@@ -666,6 +839,9 @@ int main(void)
 	        cmocka_unit_test(malformed_requests_are_refused),
 	        cmocka_unit_test(too_many_of_anything_is_refused),
 	        cmocka_unit_test(too_many_numbers_are_refused),
+	        cmocka_unit_test(too_long_lists_are_refused),
+	        cmocka_unit_test(items_that_cannot_be_read_are_refused),
+	        cmocka_unit_test(too_long_messages_are_refused),
 	        cmocka_unit_test(streams_of_a_group_are_joined),
 	        cmocka_unit_test(misplaced_continuations_are_reported_once),
 	        cmocka_unit_test(another_message_ends_a_group),
@@ -677,10 +853,14 @@ int main(void)
 	        cmocka_unit_test(both_kinds_of_items_mix),
 	        cmocka_unit_test(empty_items_are_nothing),
 	        cmocka_unit_test(an_empty_body_is_refused),
+	        cmocka_unit_test(a_body_may_have_a_small_item),
+	        cmocka_unit_test(items_in_the_rpc_header_are_refused),
 	        cmocka_unit_test(every_receive_has_the_structure),
 	        cmocka_unit_test(too_short_segments_are_an_error),
 	        cmocka_unit_test(results_belong_to_their_ranges),
 	        cmocka_unit_test(reports_are_answered_once),
+	        cmocka_unit_test(too_many_reports_end_the_connection),
+	        cmocka_unit_test(no_memory_for_a_report),
 	        cmocka_unit_test(faulty_properties_are_refused),
 	        cmocka_unit_test(a_structure_alone_is_the_threshold),
 	};

@@ -20,19 +20,24 @@ enum { REQ = 0xffffff15, CONT = 0xffffff17, BUFFER = 1024 + 8192, XID = 0x55 };
 
 static uint8_t result[4][8192];
 
-static struct side *new_client(uint32_t credits)
+static struct side *new_client_with(uint32_t credits, unsigned features)
 {
 	const struct rr_conn_config g = {
 	        .recv_bytes = 4096,
 	        .send_bytes = 4096,
 	        .credits = credits,
 	        .remote_invalidate = true,
-	        .features = {.on = 1u << RR_FEATURE_RTR,
+	        .features = {.on = 1u << RR_FEATURE_RTR | features,
 	                     .rtr_segments = 1,
 	                     .rtr_segment_bytes = 8192},
 	};
 
 	return raw_ready_by(RR_CONN_CLIENT, &g, PEER);
+}
+
+static struct side *new_client(uint32_t credits)
+{
+	return new_client_with(credits, 0);
 }
 
 /* A Call whose result of 8192 octets is directed in this way. */
@@ -154,6 +159,20 @@ static void strange_responses_end_the_call(void **state)
 	}
 }
 
+/* More results than any request of ours has directions. */
+static void too_many_results_end_the_call(void **state)
+{
+	struct side *s = new_client(32);
+	struct spec_call *k = start_read(s, RR_DIRECT_CHOICE);
+	char hex[800] = X XRESP "00000011 ", *end = hex + strlen(hex);
+
+	(void)state;
+	end = raw_repeat(end, "00000000 00000000 00000006 ", 17);
+	strcpy(end, "00000000 00000001 00000010 " REPLY(X));
+	raw_receive(s, hex);
+	finish(s, k, -EBADMSG);
+}
+
 static void a_reply_of_another_type_ends_a_base_call(void **state)
 {
 	struct side *s = new_client(32);
@@ -273,6 +292,36 @@ static void an_interrupted_response_is_reported(void **state)
 			finish(s, k, i == 1 ? -EPROTO : -EBADMSG);
 		}
 	}
+}
+
+/* A cancelled call is kept for a response that may still invalidate the handle that it
+ * named: a report within that response leaves it so. */
+static void a_report_does_not_end_a_kept_call(void **state)
+{
+	struct side *s = new_client_with(32, 1u << RR_FEATURE_REMINV);
+	struct spec_call *k = spec_new(XID, 0);
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		spec_dest(k, result[i], sizeof(result[i]));
+		k->dest[i].direct = i ? RR_DIRECT_SEND : RR_DIRECT_WRITE;
+	}
+	k->call.reply_bytes = 200;
+	spec_start(s, k);
+	raw_skip(s);
+	raw_receive(s, X XRESP "00000003 00000000 00000000 00000006 00000000 00000000 "
+	                       "00000006 00000000 00000000 00000006 00000000 00000002 "
+	                       "00000008 " X " 00000001 ");
+	rr_conn_cancel(s->c, &k->call, s->now);
+	side_drain(s);
+	raw_receive(s,
+	            "00000056" REPORT "00000056 00000000 00000000 00000000 00000003");
+	assert_int_equal(s->calls_done, 0);
+	raw_receive(s, X XCONT_R "00000001 ffffff16 00000008 00000000 00000000 ");
+	raw_expect_silence(s);
+	assert_int_equal(side_valid_regions(s), 1);
+	raw_receive(s, X XRESP "00000000 00000000 00000001 00000010 " REPLY(X));
+	finish(s, k, -ECANCELED);
 }
 
 /* NS-rtrext-14: the call may be sent again, by base header types. */
@@ -484,12 +533,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(directions_allow_their_results),
 	        cmocka_unit_test(strange_responses_end_the_call),
+	        cmocka_unit_test(too_many_results_end_the_call),
 	        cmocka_unit_test(a_reply_of_another_type_ends_a_base_call),
 	        cmocka_unit_test(responses_to_nothing_are_dropped),
 	        cmocka_unit_test(what_is_no_reply_ends_the_call),
 	        cmocka_unit_test(too_long_a_response_is_reported),
 	        cmocka_unit_test(misplaced_results_are_reported),
 	        cmocka_unit_test(an_interrupted_response_is_reported),
+	        cmocka_unit_test(a_report_does_not_end_a_kept_call),
 	        cmocka_unit_test(a_reported_request_goes_another_way),
 	        cmocka_unit_test(an_unknown_type_is_not_tried_again),
 	        cmocka_unit_test(reservations_end_with_the_transmissions),

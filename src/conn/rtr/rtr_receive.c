@@ -233,13 +233,12 @@ static uint64_t item_octets(const struct rr_rtr_header *h)
 	return sum;
 }
 
-/* Checks the length of the message as far as it is known.  [ext §5.7] */
-static bool exceeds_length(const struct rr_conn *c, const struct rr_rtr_header *h,
-                           bool response)
+/* Returns true if the request is too long, as far as its length is known.
+ * [ext §5.7] */
+static bool exceeds_length(const struct rr_conn *c, const struct rr_rtr_header *h)
 {
-	uint64_t most = (uint64_t)c->cfg.max_message_bytes + c->cfg.max_chunk_bytes;
-
-	return !response && item_octets(h) > most;
+	return item_octets(h) >
+	       (uint64_t)c->cfg.max_message_bytes + c->cfg.max_chunk_bytes;
 }
 
 /* Returns true if the group has more transmissions than is allowed, and reports it. */
@@ -294,7 +293,7 @@ static void receive_request(struct rr_conn *c, struct rr_msg *m, bool cut)
 		return;
 	}
 	e.code = RDMA2_ERR_SYSTEM;
-	if (exceeds_length(c, &h, false))
+	if (exceeds_length(c, &h))
 		refuse_lead(c, m, &e, 0);
 	else
 		take_lead(c, m, &h, (size_t)(cur.pos - m->rbuf->data), cut);
@@ -331,8 +330,10 @@ static void receive_response(struct rr_conn *c, struct rr_msg *m, bool cut)
 static void receive_lead(struct rr_conn *c, struct rr_msg *m)
 {
 	const struct rr_error e = {.code = RDMA2_ERR_INVAL_CONT};
-	bool cut = c->rtr.group.phase == RR_RTR_GROUP_OPEN && interrupt_group(c, m);
+	bool cut = c->rtr.group.phase == RR_RTR_GROUP_OPEN;
 
+	if (cut)
+		(void)interrupt_group(c, m);
 	if (c->cont.active) /* within a sequence of the base protocol */
 		refuse_lead(c, m, &e, -EPROTO);
 	else if (m->p.htype == RDMA2_XMOPT_REQ)
@@ -392,18 +393,14 @@ static void receive_continuation(struct rr_conn *c, struct rr_msg *m)
 		return;
 	}
 	step = rr_rtr_group_next(&c->rtr.group, m->p.xid, m->response, &k, &report);
-	switch (step) {
-	case RR_RTR_STEP_TAKE:
-	case RR_RTR_STEP_LAST:
-		keep_continuation(c, m, &k, step == RR_RTR_STEP_LAST);
-		break;
-	case RR_RTR_STEP_DROP:
+	if (step == RR_RTR_STEP_DROP) {
 		rr_recv_discard(c, m, RR_DISCARD_SEQUENCE);
-		break;
-	case RR_RTR_STEP_REPORT:
+	} else if (step == RR_RTR_STEP_REPORT) {
 		rr_rtr_incoming_free(c, c->rtr.in);
 		c->rtr.in = NULL;
 		report_bad_message(c, m, &report);
+	} else {
+		keep_continuation(c, m, &k, step == RR_RTR_STEP_LAST);
 	}
 }
 
