@@ -23,7 +23,7 @@ static uint8_t payload[4096] = {0, 0, 0, 0x55, 0, 0, 0, 1};
 static uint8_t data[MAX_RESULT];
 static size_t payload_len, result[4];
 static unsigned n_results;
-static bool unreduced;
+static bool unreduced, no_send_results;
 static rr_time keepalive; /* of the next server; 0 = never */
 
 static void answer_results(struct side *s, struct rr_request *r)
@@ -50,7 +50,8 @@ static struct side *new_server(uint32_t credits)
 	        .keepalive_ns = keepalive,
 	        .features = {.on = 1u << RR_FEATURE_RTR,
 	                     .rtr_segments = 1,
-	                     .rtr_segment_bytes = 8192},
+	                     .rtr_segment_bytes = 8192,
+	                     .rtr_no_send_results = no_send_results},
 	};
 	struct side *s = raw_ready_by(RR_CONN_SERVER, &g, PEER);
 
@@ -181,6 +182,84 @@ static void results_may_stay_inline(void **state)
 		assert_int_equal(sent_word(s, 0, 11), 16 + 100);
 		raw_skip(s);
 	}
+	raw_end(s);
+}
+
+/* A request without any set. */
+static void results_without_a_set_stay_inline(void **state)
+{
+	struct side *s = new_server(32);
+
+	(void)state;
+	want_results(1, 100, 0, 0);
+	raw_receive(s, X XREQ PLAIN CALL(X));
+	assert_int_equal(s->n_sent, 1);
+	assert_int_equal(sent_word(s, 0, 3), RESP);
+	assert_int_equal(sent_word(s, 0, 5), 0);
+	assert_int_equal(sent_word(s, 0, 8), 16 + 100);
+	raw_end(s);
+}
+
+/* The first of two results is placed by the only direction. */
+static void results_beyond_the_directions_stay_inline(void **state)
+{
+	struct side *s = new_server(32);
+
+	(void)state;
+	want_results(2, 4096, 100, 0);
+	raw_receive(s, X XREQ "00000000 00000000 " WHOLE "00000001 00000000 00000002 "
+	                      "00000000 00000001 00000001 00000018 " CALL(X));
+	assert_int_equal(s->n_sent, 1);
+	assert_int_equal(sent_word(s, 0, 5), 1);
+	assert_int_equal(sent_word(s, 0, 7), 4096);
+	assert_int_equal(sent_word(s, 0, 8), 2); /* TBSN */
+	assert_int_equal(sent_word(s, 0, 14), 16 + 100);
+	raw_end(s);
+}
+
+/* The Responder has announced that it places no results by Send. */
+static void a_choice_is_written_without_placement(void **state)
+{
+	struct side *s;
+
+	(void)state;
+	no_send_results = true;
+	s = new_server(32);
+	no_send_results = false;
+	want_results(1, 4096, 0, 0);
+	raw_receive(s,
+	            X XREQ "00000000 00000000 " WHOLE "00000001 " CHOICE(
+	                    "00004000") "00000000 00000001 00000001 00000018 " CALL(X));
+	assert_int_equal(s->n_writes, 1);
+	assert_int_equal(s->writes[0].len, 4096);
+	assert_int_equal(s->n_sent, 1);
+	assert_int_equal(sent_word(s, 0, 8), 1); /* EXRW */
+	raw_end(s);
+}
+
+static void answer_in_many_pieces(struct side *s, struct rr_request *r)
+{
+	struct rr_piece p[RR_CALL_MAX_PIECES + 1];
+
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(p); i++)
+		p[i] = (struct rr_piece){.base = payload, .len = 8};
+	rr_conn_reply(s->c, r, p, RR_CALL_MAX_PIECES + (n_results > 0), s->now);
+}
+
+static void a_reply_has_a_limit_of_pieces(void **state)
+{
+	struct side *s = new_server(32);
+
+	(void)state;
+	s->on_request = answer_in_many_pieces;
+	raw_receive(s, X XREQ PLAIN CALL(X));
+	assert_int_equal(s->n_sent, 1);
+	assert_int_equal(sent_word(s, 0, 3), RESP);
+	assert_int_equal(sent_word(s, 0, 8), 8 * RR_CALL_MAX_PIECES);
+	raw_skip(s);
+	n_results = 1;
+	raw_receive(s, X XREQ PLAIN CALL(X));
+	raw_expect(s, SYSTEM(X));
 	raw_end(s);
 }
 
@@ -323,6 +402,71 @@ static void a_response_that_waits_can_end(void **state)
 	raw_end(s);
 }
 
+/* -- reports --------------------------------------------------------------- */
+
+#define REPORT V2 "ffffff18 00000000 " /* about a response */
+
+/* A report about a response that was sent is answered by one error; any other, also with
+ * the XID 0, is not answered. */
+static void only_responses_sent_can_be_reported(void **state)
+{
+	static const char *const report[] = {
+	        X REPORT X " 00000001 00000000 00000000 00000003",
+	        "00000000" REPORT "00000000 00000001 00000000 00000000 00000003",
+	        "00000056" REPORT "00000056 00000001 00000000 00000000 00000003",
+	};
+	struct side *s = new_server(32);
+
+	(void)state;
+	for (unsigned sent = 0; sent < 2; sent++) {
+		for (unsigned i = 0; i < RR_ARRAY_SIZE(report); i++) {
+			raw_receive(s, report[i]);
+			if (sent && i == 0)
+				raw_expect(s, SYSTEM(X));
+			assert_int_equal(s->n_sent, 0);
+		}
+		raw_receive(s, report[0]); /* once only */
+		assert_int_equal(s->n_sent, 0);
+		raw_receive(s, X XREQ PLAIN CALL(X));
+		raw_skip(s);
+	}
+	raw_end(s);
+}
+
+/* -- memory ---------------------------------------------------------------- */
+
+/* Each allocation of a response of many Writes fails once.  If a Write fails, the
+ * connection ends, since others may have been carried out. */
+static void memory_runs_out_among_the_writes(void **state)
+{
+	unsigned ended = 0;
+
+	(void)state;
+	for (long at = 1; at < 12; at++) {
+		struct side *s = new_server(32);
+		char hex[6000];
+
+		want_results(4, MAX_RESULT, MAX_RESULT, MAX_RESULT);
+		result[3] = MAX_RESULT;
+		strcpy(hex, X XREQ "00000000 00000000 " WHOLE "00000004 ");
+		for (unsigned i = 0; i < 4; i++) {
+			strcat(hex, "00000000 00000001 00000004 ");
+			raw_repeat(hex + strlen(hex), SEG("000000aa", "00002000"), 4);
+		}
+		strcat(hex, "00000000 00000001 00000001 00000018 " CALL(X));
+		s->mem_fail_at = at;
+		raw_receive(s, hex);
+		s->mem_fail_at = 0;
+		if (s->disconnect) {
+			raw_expect_close(s, -ENOMEM);
+			assert_int_equal(s->n_sent, 0);
+			ended++;
+		}
+		raw_end(s);
+	}
+	assert_true(ended > 0);
+}
+
 /* -- the reverse direction ------------------------------------------------- */
 
 /* What a client answers to requests with segments or several transmissions, by the level
@@ -403,12 +547,18 @@ int main(void)
 	        cmocka_unit_test(a_payload_that_does_not_fit_is_written),
 	        cmocka_unit_test(a_choice_without_room_is_sent),
 	        cmocka_unit_test(results_may_stay_inline),
+	        cmocka_unit_test(results_without_a_set_stay_inline),
+	        cmocka_unit_test(results_beyond_the_directions_stay_inline),
+	        cmocka_unit_test(a_choice_is_written_without_placement),
+	        cmocka_unit_test(a_reply_has_a_limit_of_pieces),
 	        cmocka_unit_test(a_reply_that_is_no_xdr_is_an_error),
 	        cmocka_unit_test(a_response_waits_at_the_head),
 	        cmocka_unit_test(a_response_does_not_wait_for_ever),
 	        cmocka_unit_test(a_response_is_overdue_without_a_credit),
 	        cmocka_unit_test(a_grant_goes_before_a_response_that_waits),
 	        cmocka_unit_test(a_response_that_waits_can_end),
+	        cmocka_unit_test(only_responses_sent_can_be_reported),
+	        cmocka_unit_test(memory_runs_out_among_the_writes),
 	        cmocka_unit_test(the_level_binds_groups),
 	        cmocka_unit_test(a_header_that_cannot_be_returned_is_refused),
 	};

@@ -194,7 +194,8 @@ static void stream_results(struct response_plan *p)
 	}
 }
 
-/* Makes the Payload stream, and the stream of the items placed by Send. */
+/* Makes the Payload stream, and the stream of the items placed by Send.  Returns false
+ * if the Payload stream is not an RPC message. */
 static bool make_streams(struct response_plan *p)
 {
 	struct rr_stream *s = &p->q->stream;
@@ -204,9 +205,10 @@ static bool make_streams(struct response_plan *p)
 	for (unsigned i = 0; i < p->n; i++) {
 		const struct rr_piece *k = &p->o->pieces[i];
 
-		if (!is_excised(p, k) &&
-		    !rr_stream_add(s, k->base, k->len, k->item ? rr_pad(k->len) : 0))
-			return false;
+		if (is_excised(p, k))
+			continue;
+		/* A stream takes as many pieces as a reply has. */
+		(void)rr_stream_add(s, k->base, k->len, k->item ? rr_pad(k->len) : 0);
 	}
 	return s->left >= RR_RPC_MIN && !(s->left & 3);
 }
@@ -263,8 +265,7 @@ static bool plan_response(struct response_plan *p, uint32_t most, struct rr_erro
 			payload = 0; /* the items do not fit */
 		else if (h->has_reply && payload <= h->reply.length)
 			break;
-		*e = (struct rr_error){RDMA2_ERR_REPLY_RESOURCE,
-		                       {(uint32_t)RR_MIN(payload, UINT32_MAX)}};
+		*e = (struct rr_error){RDMA2_ERR_REPLY_RESOURCE, {(uint32_t)payload}};
 		return false;
 	}
 	build_response_header(p, true);
@@ -296,11 +297,11 @@ static void store_plan(struct response_plan *p)
 bool rr_rtr_respond(struct rr_conn *c, struct rr_request_state *q,
                     const struct rr_piece *pieces, unsigned n, struct rr_error *e)
 {
-	struct rr_rtr_outgoing *o = q->rtr->out;
+	struct rr_rtr_outgoing *o = rr_slab_get(&c->rtr.out_slab);
 	struct response_plan p = {.c = c, .q = q, .n = n};
 
-	if (!o)
-		o = q->rtr->out = rr_slab_get(&c->rtr.out_slab);
+	RR_ASSERT(!q->rtr->out); /* a request is answered once */
+	q->rtr->out = o;
 	if (!o || n > RR_CALL_MAX_PIECES)
 		return false;
 	memset(o, 0, sizeof(*o));
@@ -384,9 +385,12 @@ static void plan_again(struct rr_conn *c, struct rr_request_state *q)
 	struct rr_error e = {.code = RDMA2_ERR_SYSTEM};
 	struct rr_rtr_outgoing *o = q->rtr->out;
 	struct response_plan p = {.c = c, .q = q, .o = o, .n = o->n_items};
+	bool matched;
 
 	memset(o->result, 0, sizeof(o->result));
-	if (match_results(&p, &e) && plan_response(&p, c->credit.avail, &e)) {
+	matched = match_results(&p, &e);
+	RR_ASSERT(matched); /* as they were when the response was planned */
+	if (plan_response(&p, c->credit.avail, &e)) {
 		store_plan(&p);
 		send_response(c, q);
 	} else {
