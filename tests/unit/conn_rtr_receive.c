@@ -530,10 +530,20 @@ static void empty_items_are_nothing(void **state)
 	raw_expect(s, X XRESP ANSWER REPLY(X));
 	assert_int_equal(n_items, 1);
 	assert_int_equal(item_octets, 0x100);
-	raw_receive(s, X XREQ "00000000 00000001 00000018 00000000 00000002 00000000 "
-	                      "00000000 " TAIL CALL(X)); /* placed by Send */
+	s->mem_fail_at = 1; /* an item placed by Send, before one that stays in place */
+	receive_long(
+	        s,
+	        X XREQ
+	        "00000000 00000002 "
+	        "00000018 00000000 00000002 00000000 00000000 "
+	        "00000018 00002000 00000002 00000000 00000001 00000000 " TAIL CALL(X),
+	        BUFFER);
 	raw_expect(s, X XRESP ANSWER REPLY(X));
-	assert_int_equal(n_items, 0);
+	assert_int_equal(s->mem_fail_at, 1);
+	s->mem_fail_at = 0;
+	assert_int_equal(n_items, 1);
+	assert_int_equal(item_octets, 8192);
+	assert_int_equal(octets_copied(s), 0);
 	raw_end(s);
 }
 
