@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A client with the feature RTR whose server is octets laid out by hand: responses that
- * the directions allow and those that they do not, reports, refusals, reservations, and
- * credits that do not come.
+ * the directions allow and those that they do not, reports, refusals, and reservations.
  */
 #include "test_conn_spec.h"
 
@@ -20,9 +19,9 @@ enum { REQ = 0xffffff15, CONT = 0xffffff17, BUFFER = 1024 + 8192, XID = 0x55 };
 
 static uint8_t result[4][8192];
 
-static struct side *new_client_with(uint32_t credits, unsigned features)
+static struct rr_conn_config client_config(uint32_t credits, unsigned features)
 {
-	const struct rr_conn_config g = {
+	return (struct rr_conn_config){
 	        .recv_bytes = 4096,
 	        .send_bytes = 4096,
 	        .credits = credits,
@@ -31,6 +30,11 @@ static struct side *new_client_with(uint32_t credits, unsigned features)
 	                     .rtr_segments = 1,
 	                     .rtr_segment_bytes = 8192},
 	};
+}
+
+static struct side *new_client_with(uint32_t credits, unsigned features)
+{
+	const struct rr_conn_config g = client_config(credits, features);
 
 	return raw_ready_by(RR_CONN_CLIENT, &g, PEER);
 }
@@ -40,17 +44,23 @@ static struct side *new_client(uint32_t credits)
 	return new_client_with(credits, 0);
 }
 
-/* A Call whose result of 8192 octets is directed in this way. */
-static struct spec_call *start_read(struct side *s, enum rr_direct direct)
+/* A Call with memory for a result of @len octets that is directed in this way. */
+static struct spec_call *start_into(struct side *s, size_t len, enum rr_direct direct,
+                                    size_t reply_bytes)
 {
 	struct spec_call *k = spec_new(XID, 0);
 
-	spec_dest(k, result[0], sizeof(result[0]));
+	spec_dest(k, result[0], len);
 	k->dest[0].direct = direct;
 	k->dest[0].above = 4096;
-	k->call.reply_bytes = 200;
+	k->call.reply_bytes = reply_bytes;
 	spec_start(s, k);
 	return k;
+}
+
+static struct spec_call *start_read(struct side *s, enum rr_direct direct)
+{
+	return start_into(s, sizeof(result[0]), direct, 200);
 }
 
 static uint32_t sent_type(const struct side *s)
@@ -128,6 +138,84 @@ static void directions_allow_their_results(void **state)
 		}
 }
 
+/* Segments that are not those of the request, filled from the front. */
+static void strange_segments_end_the_call(void **state)
+{
+	static const struct {
+		uint32_t n, add_handle, add_offset, len[2];
+		int status;
+	} row[] = {
+	        {2, 0, 0, {0x1000, 0xffc}, RR_CALL_OK},
+	        {2, 0, 0, {0xffc, 0}, RR_CALL_OK},
+	        {1, 0, 0, {0x1000, 0}, -EPROTO},
+	        {2, 1, 0, {0x1000, 0x1000}, -EPROTO},
+	        {2, 0, 4, {0x1000, 0x1000}, -EPROTO},
+	        {2, 0, 0, {0x1004, 0}, -EPROTO},
+	        {2, 0, 0, {0xffc, 4}, -EPROTO},
+	};
+	struct rr_conn_config g = client_config(32, 0);
+
+	(void)state;
+	g.segment_bytes = 4096;
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(row); i++) {
+		struct side *s = raw_ready_by(RR_CONN_CLIENT, &g, PEER);
+		struct spec_call *k = start_read(s, RR_DIRECT_WRITE);
+		const struct side_region *m = spec_region(s, result[0]);
+		char hex[600] = X XRESP "00000001 0000000c ", *end = hex + strlen(hex);
+
+		end += sprintf(end, "%08x 00000001 %08x ",
+		               row[i].len[0] + row[i].len[1], row[i].n);
+		for (unsigned j = 0; j < row[i].n; j++) {
+			uint64_t at =
+			        (uintptr_t)m->base + 4096u * j + row[i].add_offset;
+
+			end += sprintf(end, "%08x %08x %08x %08x ",
+			               m->handle + row[i].add_handle, row[i].len[j],
+			               (uint32_t)(at >> 32), (uint32_t)at);
+		}
+		strcpy(end, "00000000 00000001 00000010 " REPLY(X));
+		raw_receive(s, hex);
+		finish(s, k, row[i].status);
+	}
+}
+
+static void a_result_longer_than_its_memory_ends_the_call(void **state)
+{
+	struct side *s = new_client(32);
+	struct spec_call *k = start_into(s, 100, RR_DIRECT_SEND, 200);
+
+	(void)state;
+	memset(result[0], 0x5a, sizeof(result[0]));
+	answer_with(s, k, 2);
+	assert_int_equal(result[0][0], 0x5a);
+	assert_int_equal(k->dest[0].ret_len, 0);
+	finish(s, k, -EPROTO);
+}
+
+/* A Reply in a Reply chunk has no Payload stream, and the segments of the request. */
+static void a_reply_chunk_holds_the_whole_reply(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		struct side *s = new_client(32);
+		struct spec_call *k = start_into(s, 8192, RR_DIRECT_SEND, 200000);
+		const struct side_region *m = &s->region[0];
+		char hex[600];
+
+		assert_int_equal(sent_type(s), REQ);
+		assert_int_equal(m->len, 200000);
+		raw_octets(REPLY(X), m->base, 16);
+		sprintf(hex,
+		        X XRESP "00000001 00000000 00000000 00000006 00000001 00000001 "
+		                "%08x 00000010 %08x %08x 00000001 %08x %s",
+		        m->handle + (i == 1), (uint32_t)((uintptr_t)m->base >> 32),
+		        (uint32_t)(uintptr_t)m->base, i == 2 ? 16u : 0u,
+		        i == 2 ? REPLY(X) : "");
+		raw_receive(s, hex);
+		finish(s, k, i ? -EPROTO : RR_CALL_OK);
+	}
+}
+
 /* Results that are not as they were directed. */
 static void strange_responses_end_the_call(void **state)
 {
@@ -193,6 +281,19 @@ static void responses_to_nothing_are_dropped(void **state)
 	raw_receive(s, X XRESP "00000000 00000000 00000003 00000010 " REPLY(X));
 	raw_receive(s, X XCONT_R "00000001 ffffff16 00000000 ");
 	raw_receive(s, X XCONT_R "00000002 ffffff16 00000000 ");
+	raw_expect_silence(s);
+	raw_end(s);
+}
+
+/* A continuation is reported even if no call waits for a response. */
+static void a_continuation_of_nothing_is_reported(void **state)
+{
+	struct side *s = new_client(32);
+
+	(void)state;
+	raw_receive(s, X XCONT_R "00000001 ffffff16 00000000 ");
+	raw_expect(s,
+	           X V2 "ffffff18 00000000 " X " 00000001 00000001 00000000 00000003");
 	raw_expect_silence(s);
 	raw_end(s);
 }
@@ -426,91 +527,6 @@ static void reservations_end_with_the_transmissions(void **state)
 	raw_end(s);
 }
 
-/* -- credits --------------------------------------------------------------- */
-
-static struct spec_call *others[32];
-
-/* Uses up all credits but one. */
-static void use_credits(struct side *s)
-{
-	for (uint32_t i = 0; i < 31; i++) {
-		others[i] = spec_new(0x100 + i, 0);
-		spec_start(s, others[i]);
-	}
-	side_forget_sent(s);
-}
-
-static void lose_all(struct side *s)
-{
-	side_lose(s, 0);
-	raw_end(s);
-	for (unsigned i = 0; i < RR_ARRAY_SIZE(others); i++) {
-		free(others[i]);
-		others[i] = NULL;
-	}
-}
-
-/* NS-s20-02, NS-s20-03: the peer hands nothing back.  A request of two transmissions
- * waits, is not overtaken, and goes by base header types after group_wait. */
-static void a_group_does_not_wait_for_ever(void **state)
-{
-	struct side *s = new_client(32);
-	struct spec_call *k;
-
-	(void)state;
-	use_credits(s);
-	k = spec_new(XID, 16384);
-	spec_add(k, result[0], 16384, true);
-	k->call.reply_bytes = 200;
-	spec_start(s, k);
-	others[31] = spec_new(0x77, 0);
-	spec_start(s, others[31]);
-	assert_int_equal(s->n_sent, 0);
-	assert_true(rr_conn_deadline(s->c) <= s->now + RR_SEC(1));
-	s->now += RR_SEC(1);
-	rr_conn_tick(s->c, s->now);
-	side_drain(s);
-	assert_int_equal(s->n_sent, 1);
-	assert_int_equal(sent_type(s), 0);
-	assert_int_equal(spec_word(&s->sent[0], 0), XID);
-	assert_int_equal(spec_flags(&s->sent[0]), RDMA2_F_MORE);
-	lose_all(s);
-	free(k);
-}
-
-/* A group that waits goes out when the credits come, or is cancelled. */
-static void a_group_that_waits_can_end(void **state)
-{
-	(void)state;
-	for (unsigned cancel = 0; cancel < 2; cancel++) {
-		struct side *s = new_client(32);
-		struct spec_call *k;
-
-		use_credits(s);
-		k = spec_new(XID, 16384);
-		spec_add(k, result[0], 16384, true);
-		k->call.reply_bytes = 200;
-		spec_start(s, k);
-		assert_int_equal(s->n_sent, 0);
-		if (cancel) {
-			rr_conn_cancel(s->c, &k->call, s->now);
-			side_drain(s);
-			assert_int_equal(s->calls_done, 1);
-			others[31] = spec_new(0x78, 0);
-			spec_start(s, others[31]);
-			assert_int_equal(sent_type(s), 0);
-		} else {
-			raw_receive(s, GRANT("0004"));
-			assert_int_equal(s->n_sent, 2);
-			assert_int_equal(sent_type(s), REQ);
-			assert_int_equal(spec_word(&s->sent[1], 3), CONT);
-			assert_int_equal(s->sent[1].len, BUFFER);
-		}
-		lose_all(s);
-		free(k);
-	}
-}
-
 /* NS-rtrext-19: the handle is named in the request, and the response may invalidate
  * it. */
 static void a_response_may_invalidate_the_handle(void **state)
@@ -532,10 +548,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(directions_allow_their_results),
+	        cmocka_unit_test(strange_segments_end_the_call),
+	        cmocka_unit_test(a_result_longer_than_its_memory_ends_the_call),
+	        cmocka_unit_test(a_reply_chunk_holds_the_whole_reply),
 	        cmocka_unit_test(strange_responses_end_the_call),
 	        cmocka_unit_test(too_many_results_end_the_call),
 	        cmocka_unit_test(a_reply_of_another_type_ends_a_base_call),
 	        cmocka_unit_test(responses_to_nothing_are_dropped),
+	        cmocka_unit_test(a_continuation_of_nothing_is_reported),
 	        cmocka_unit_test(what_is_no_reply_ends_the_call),
 	        cmocka_unit_test(too_long_a_response_is_reported),
 	        cmocka_unit_test(misplaced_results_are_reported),
@@ -544,8 +564,6 @@ int main(void)
 	        cmocka_unit_test(a_reported_request_goes_another_way),
 	        cmocka_unit_test(an_unknown_type_is_not_tried_again),
 	        cmocka_unit_test(reservations_end_with_the_transmissions),
-	        cmocka_unit_test(a_group_does_not_wait_for_ever),
-	        cmocka_unit_test(a_group_that_waits_can_end),
 	        cmocka_unit_test(a_response_may_invalidate_the_handle),
 	};
 

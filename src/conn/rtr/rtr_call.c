@@ -53,12 +53,16 @@ bool rr_rtr_call_excise(struct rr_call_state *s, uint32_t disp, const void *base
 
 /* -- the header ------------------------------------------------------------ */
 
-/* Adds the segments of region @m to what was added last.  Returns false if there are too
- * many. */
-static bool add_region_segments(const struct rr_conn *c, const struct rr_mr *m,
+/* All that is added has space: the plan takes no more segments than a header holds, a
+ * call has at most RR_WIRE_MAX_WRITES destinations, and rr_rtr_call_plan counts the
+ * items. */
+
+/* Adds the segments of region @m to what was added last. */
+static void add_region_segments(const struct rr_conn *c, const struct rr_mr *m,
                                 struct rr_rtr_header *h)
 {
 	size_t most = RR_MAX(c->props.segment_bytes, 1u);
+	int err;
 
 	for (size_t at = 0; at < m->len; at += most) {
 		const struct rr_segment g = {
@@ -67,54 +71,66 @@ static bool add_region_segments(const struct rr_conn *c, const struct rr_mr *m,
 		        .offset = m->offset + at,
 		};
 
-		if (rr_rtr_add_segment(h, &g))
-			return false;
+		err = rr_rtr_add_segment(h, &g);
+		RR_ASSERT(!err);
 	}
-	return true;
+}
+
+/* Returns the number of items that the header will have. */
+static unsigned count_request_items(const struct rr_call_state *s)
+{
+	unsigned n = s->rtr->n_items + s->special;
+
+	for (unsigned i = 0; s->chunks && i < s->chunks->n; i++)
+		n += s->chunks->region[i].use == RR_USE_READ;
+	return n;
+}
+
+static void add_request_item(struct rr_rtr_header *h, uint32_t disp, size_t length,
+                             enum rr_wire_rtr_place type)
+{
+	int err = rr_rtr_add_item(h, disp, (uint32_t)length, type);
+
+	RR_ASSERT(!err);
 }
 
 /* Adds the whole Payload stream as an item by explicit RDMA. */
-static bool add_body(const struct rr_conn *c, const struct rr_call_state *s,
+static void add_body(const struct rr_conn *c, const struct rr_call_state *s,
                      struct rr_rtr_header *h)
 {
-	if (rr_rtr_add_item(h, 0, (uint32_t)s->stream.left, XMDTYPE_EXRW))
-		return false;
+	add_request_item(h, 0, s->stream.left, XMDTYPE_EXRW);
 	for (unsigned i = 0; i < s->chunks->n; i++)
-		if (s->chunks->region[i].use == RR_USE_CALL &&
-		    !add_region_segments(c, &s->chunks->region[i], h))
-			return false;
-	return true;
+		if (s->chunks->region[i].use == RR_USE_CALL)
+			add_region_segments(c, &s->chunks->region[i], h);
 }
 
-static bool add_reads(const struct rr_conn *c, const struct rr_call_state *s,
+static void add_reads(const struct rr_conn *c, const struct rr_call_state *s,
                       struct rr_rtr_header *h)
 {
 	for (unsigned i = 0; s->chunks && i < s->chunks->n; i++) {
 		const struct rr_mr *m = &s->chunks->region[i];
 
-		if (m->use == RR_USE_READ &&
-		    (rr_rtr_add_item(h, m->position, (uint32_t)m->len, XMDTYPE_EXRW) ||
-		     !add_region_segments(c, m, h)))
-			return false;
+		if (m->use != RR_USE_READ)
+			continue;
+		add_request_item(h, m->position, m->len, XMDTYPE_EXRW);
+		add_region_segments(c, m, h);
 	}
-	return true;
 }
 
 /* Adds the items placed by Send, with the numbers of the plan if @numbers. */
-static bool add_excised(const struct rr_rtr_outgoing *o, struct rr_rtr_header *h,
+static void add_excised(const struct rr_rtr_outgoing *o, struct rr_rtr_header *h,
                         bool numbers)
 {
 	unsigned at = 0;
+	int err;
 
 	for (unsigned i = 0; i < o->n_items; i++) {
-		if (rr_rtr_add_item(h, o->item[i].disp, o->item[i].length,
-		                    XMDTYPE_TBSN))
-			return false;
-		for (unsigned k = 0; numbers && k < o->plan.tbsns[i]; k++)
-			if (rr_rtr_add_tbsn(h, o->plan.tbsn[at++]))
-				return false;
+		add_request_item(h, o->item[i].disp, o->item[i].length, XMDTYPE_TBSN);
+		for (unsigned k = 0; numbers && k < o->plan.tbsns[i]; k++) {
+			err = rr_rtr_add_tbsn(h, o->plan.tbsn[at++]);
+			RR_ASSERT(!err);
+		}
 	}
-	return true;
 }
 
 /* Returns how destination @d is directed.  A peer that cannot place results by Send, or
@@ -148,32 +164,36 @@ static uint32_t range_end(const struct rr_dest *d)
 	return d->end ? d->end : UINT32_MAX;
 }
 
-/* Adds a direction for each destination.  Destinations of the same range share a set. */
-static bool add_directions(const struct rr_conn *c, const struct rr_call_state *s,
+static bool has_range_of(const struct rr_dest *a, const struct rr_dest *b)
+{
+	return a->begin == b->begin && range_end(a) == range_end(b);
+}
+
+/* Adds a direction for each destination.  Destinations of the same range share a set.
+ * Only a destination that is not directed to Sends has a region. */
+static void add_directions(const struct rr_conn *c, const struct rr_call_state *s,
                            struct rr_rtr_header *h)
 {
-	for (unsigned i = 0; i < s->n_writes; i++) {
-		const struct rr_dest *d = &s->call->dests[i], *last = i ? d - 1 : NULL;
-		enum rr_wire_rtr_place type = direction_of(c, d);
-		const struct rr_mr *m =
-		        s->chunks ? rr_call_chunks_find(s->chunks, RR_USE_WRITE, i)
-		                  : NULL;
+	const struct rr_dest *d = s->call->dests;
+	int err = 0;
 
-		if ((!last || last->begin != d->begin ||
-		     range_end(last) != range_end(d)) &&
-		    rr_rtr_add_set(h, d->begin, range_end(d)))
-			return false;
-		if (rr_rtr_add_dir(h, d->min_len, type,
-		                   type == XMDTYPE_BYSIZE ? d->above : 0))
-			return false;
-		if (m && type != XMDTYPE_TBSN && !add_region_segments(c, m, h))
-			return false;
+	for (unsigned i = 0; i < s->n_writes; i++, d++) {
+		enum rr_wire_rtr_place type = direction_of(c, d);
+		const struct rr_mr *m = rr_call_chunks_find(s->chunks, RR_USE_WRITE, i);
+
+		if (!i || !has_range_of(d - 1, d))
+			err = rr_rtr_add_set(h, d->begin, range_end(d));
+		RR_ASSERT(!err);
+		err = rr_rtr_add_dir(h, d->min_len, type,
+		                     type == XMDTYPE_BYSIZE ? d->above : 0);
+		RR_ASSERT(!err);
+		if (m)
+			add_region_segments(c, m, h);
 	}
-	return true;
 }
 
 /* Builds the header.  Before the regions are registered, their handles are 0. */
-static bool build_request_header(const struct rr_conn *c, struct rr_call_state *s,
+static void build_request_header(const struct rr_conn *c, struct rr_call_state *s,
                                  bool numbers)
 {
 	struct rr_rtr_outgoing *o = s->rtr;
@@ -185,16 +205,16 @@ static bool build_request_header(const struct rr_conn *c, struct rr_call_state *
 	h->rsbuf = rsbuf;
 	if (s->chunks)
 		h->inv_handle = s->chunks->lists.inv_handle;
-	if (s->special && !add_body(c, s, h))
-		return false;
-	if (!add_reads(c, s, h) || !add_excised(o, h, numbers) ||
-	    !add_directions(c, s, h))
-		return false;
+	if (s->special)
+		add_body(c, s, h);
+	add_reads(c, s, h);
+	add_excised(o, h, numbers);
+	add_directions(c, s, h);
 	reply = s->chunks ? rr_call_chunks_find(s->chunks, RR_USE_REPLY, 0) : NULL;
 	if (!reply)
-		return true;
+		return;
 	rr_rtr_begin_reply(h);
-	return add_region_segments(c, reply, h);
+	add_region_segments(c, reply, h);
 }
 
 /* -- the response's Receives ----------------------------------------------- */
@@ -236,9 +256,7 @@ void rr_rtr_plan_response(const struct rr_conn *c, struct rr_call_state *s,
 	};
 	struct rr_rtr_plan p;
 
-	*ret_fits = false;
-	if (!build_request_header(c, s, false))
-		return;
+	build_request_header(c, s, false);
 	l.header = (uint32_t)rr_rtr_response_bytes(&s->rtr->h);
 	add_expected_results(c, s, false, &l);
 	s->rtr->h.rsbuf =
@@ -254,8 +272,9 @@ bool rr_rtr_call_plan(struct rr_conn *c, struct rr_call_state *s)
 	struct rr_rtr_outgoing *o = s->rtr;
 	uint32_t most = RR_MIN(c->rtr.request_limit, rr_rtr_most(c));
 
-	if (!build_request_header(c, s, false))
+	if (count_request_items(s) > RR_WIRE_RTR_MAX_ITEMS)
 		return false;
+	build_request_header(c, s, false);
 	o->load = (struct rr_rtr_load){
 	        .buffer = &c->rtr.peer,
 	        .limit = c->rtr.limit,
@@ -319,9 +338,8 @@ static void send_request(struct rr_conn *c, struct rr_call_state *s)
 	const struct rr_rtr_sending g = {
 	        .xid = s->call->xid, .htype = RDMA2_XMOPT_REQ, .call = s};
 	size_t payload = s->stream.left;
-	bool built = build_request_header(c, s, true);
 
-	RR_ASSERT(built); /* as it was when the call was planned */
+	build_request_header(c, s, true);
 	o->h.count = o->plan.count;
 	o->h.pslen = o->plan.pslen;
 	rr_call_await(c, s);

@@ -13,7 +13,8 @@ struct rr_call_state *rr_rtr_awaiting(const struct rr_conn *c, uint32_t xid)
 {
 	struct rr_call_state *s = rr_call_sent(c, xid);
 
-	return s && s->phase == RR_CALL_WAITING && s->rtr && !s->rtr->plain ? s : NULL;
+	/* A group is sent at once, so that its call waits. */
+	return s && s->rtr && !s->rtr->plain ? s : NULL;
 }
 
 void rr_rtr_response_faulty(struct rr_conn *c, uint32_t xid)
@@ -56,20 +57,14 @@ static bool allows_result(const struct rr_rtr_header *ours, const struct rr_rtr_
                           const struct rr_rtr_header *theirs,
                           const struct rr_rtr_item *it, size_t room)
 {
-	switch ((enum rr_wire_rtr_place)it->type) {
-	case XMDTYPE_EXRW:
+	if (it->type == XMDTYPE_EXRW)
 		return d->type != XMDTYPE_TBSN &&
 		       match_segments(ours, &d->where, theirs, &it->where);
-	case XMDTYPE_TBSN:
+	if (it->type == XMDTYPE_TBSN)
 		return d->type != XMDTYPE_EXRW && it->length <= room;
-	case XMDTYPE_TOOSHORT:
-	case XMDTYPE_NOITEM:
-		return true;
-	case XMDTYPE_CHOICE: /* the decoder refuses these */
-	case XMDTYPE_BYSIZE:
-		break;
-	}
-	return false;
+	/* The decoder refuses all others. */
+	RR_ASSERT(it->type == XMDTYPE_TOOSHORT || it->type == XMDTYPE_NOITEM);
+	return true;
 }
 
 static bool match_response(const struct rr_call_state *s,

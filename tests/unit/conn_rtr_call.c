@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A client with the feature RTR whose server is octets laid out by hand: requests that
+ * are sent as groups, those that cannot be, and credits that do not come.
+ */
+#include "test_conn_spec.h"
+
+#define XRESP     V2 "ffffff16 00000001 "
+#define XREQ      V2 "ffffff15 00000000 "
+#define XCONT     V2 "ffffff17 00000000 "
+#define PEER      PEER_WITH("00000005 ")
+#define PEER_MANY PEER_WITH("00000006 " PROP("00000004", "00000040"))
+#define PEER_WITH(first)                                                               \
+	first "00000001 00000004 00002400 "                                            \
+	      "ffffff13 00000004 0000000f ffffff15 00000004 00000010 "                 \
+	      "ffffff16 00000004 00000010 ffffff14 00000028 00002400 00000002 "        \
+	      "00000001 00000400 00000004 00000000 00000001 00002000 00001000 "        \
+	      "00000001 "
+#define X "00000055"
+
+enum { REQ = 0xffffff15, CONT = 0xffffff17, BUFFER = 1024 + 8192, XID = 0x55 };
+
+static uint8_t result[4][8192];
+
+static struct rr_conn_config client_config(uint32_t credits)
+{
+	return (struct rr_conn_config){
+	        .recv_bytes = 4096,
+	        .send_bytes = 4096,
+	        .credits = credits,
+	        .remote_invalidate = true,
+	        .features = {.on = 1u << RR_FEATURE_RTR,
+	                     .rtr_segments = 1,
+	                     .rtr_segment_bytes = 8192},
+	};
+}
+
+static struct side *new_client(uint32_t credits)
+{
+	const struct rr_conn_config g = client_config(credits);
+
+	return raw_ready_by(RR_CONN_CLIENT, &g, PEER);
+}
+
+/* A Call with memory for a result of @len octets that is directed in this way. */
+static struct spec_call *start_into(struct side *s, size_t len, enum rr_direct direct,
+                                    size_t reply_bytes)
+{
+	struct spec_call *k = spec_new(XID, 0);
+
+	spec_dest(k, result[0], len);
+	k->dest[0].direct = direct;
+	k->dest[0].above = 4096;
+	k->call.reply_bytes = reply_bytes;
+	spec_start(s, k);
+	return k;
+}
+
+static struct spec_call *start_read(struct side *s, enum rr_direct direct)
+{
+	return start_into(s, sizeof(result[0]), direct, 200);
+}
+
+static uint32_t sent_type(const struct side *s)
+{
+	assert_true(s->n_sent > 0);
+	return spec_word(&s->sent[0], 3);
+}
+
+static void finish(struct side *s, struct spec_call *k, int status)
+{
+	assert_int_equal(s->calls_done, 1);
+	assert_int_equal(k->call.status, status);
+	assert_int_equal(side_valid_regions(s), 0);
+	rr_conn_call_release(s->c, &k->call, s->now);
+	free(k);
+	raw_end(s);
+}
+
+/* -- plans ----------------------------------------------------------------- */
+
+/* A direction that is not known is by explicit RDMA. */
+static void an_unknown_direction_is_explicit(void **state)
+{
+	struct side *s = new_client(32);
+	struct spec_call *k = start_read(s, (enum rr_direct)9);
+
+	(void)state;
+	assert_int_equal(sent_type(s), REQ);
+	assert_int_equal(spec_word(&s->sent[0], 12), 1);
+	raw_receive(s, SYSTEM(X));
+	finish(s, k, RR_CALL_REMOTE_ERROR);
+}
+
+/* Destinations share a set only if both ends of their ranges are equal. */
+static void each_range_has_a_set(void **state)
+{
+	static const uint32_t range[4][2] = {{4, 20}, {4, 20}, {20, 40}, {20, 44}};
+	static const uint32_t want[] = {3,  4, 20, 2, 0,  2,  0, 2, 20,
+	                                40, 1, 0,  2, 20, 44, 1, 0, 2};
+	struct side *s = new_client(32);
+	struct spec_call *k = spec_new(XID, 0);
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		spec_dest(k, result[i], sizeof(result[i]));
+		k->dest[i].direct = RR_DIRECT_SEND;
+		k->dest[i].begin = range[i][0];
+		k->dest[i].end = range[i][1];
+	}
+	k->call.reply_bytes = 200;
+	spec_start(s, k);
+	assert_int_equal(sent_type(s), REQ);
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(want); i++)
+		assert_int_equal(spec_word(&s->sent[0], 7 + i), want[i]);
+	raw_receive(s, SYSTEM(X));
+	finish(s, k, RR_CALL_REMOTE_ERROR);
+}
+
+/* A result with a length that no item can have fits neither a group nor a chunk. */
+static void an_impossible_result_is_refused(void **state)
+{
+	struct side *s = new_client(32);
+	struct spec_call *k = start_into(s, 1ull << 33, RR_DIRECT_SEND, 200);
+
+	(void)state;
+	raw_expect_silence(s);
+	finish(s, k, -EMSGSIZE);
+}
+
+/* A header has 16 items: 17 are neither placed by Send nor named in a group. */
+static void too_many_items_make_no_group(void **state)
+{
+	const struct rr_conn_config g = client_config(32);
+	struct side *s = raw_ready_by(RR_CONN_CLIENT, &g, PEER_MANY);
+	struct spec_call *k = spec_new(XID, 1024);
+	struct rr_piece piece[18];
+
+	(void)state;
+	piece[0] = k->piece[0];
+	for (unsigned i = 1; i < RR_ARRAY_SIZE(piece); i++)
+		piece[i] = (struct rr_piece){result[0], 1024, true};
+	k->call.pieces = piece;
+	k->call.n_pieces = RR_ARRAY_SIZE(piece);
+	k->call.reply_bytes = 200;
+	spec_start(s, k);
+	assert_int_equal(sent_type(s), 0);
+	assert_int_equal(s->n_regions, 17);
+	raw_receive(s, X MSG_REPLY EMPTY REPLY(X));
+	finish(s, k, RR_CALL_OK);
+}
+
+/* The Call is too long for a group.  If there is no memory to pull it from, it is
+ * continued. */
+static void without_memory_a_call_is_not_pulled(void **state)
+{
+	unsigned pulled = 0, continued = 0;
+
+	(void)state;
+	for (unsigned at = 1; at < 12; at++) {
+		struct side *s = new_client(32);
+		struct spec_call *k = spec_new(XID, 0);
+
+		for (unsigned i = 0; i < 3; i++)
+			spec_add(k, spec_octets(), 60000, false);
+		k->call.reply_bytes = 200;
+		s->mem_fail_at = at;
+		if (!rr_conn_call(s->c, &k->call, s->now))
+			side_drain(s);
+		side_complete_all(s);
+		s->mem_fail_at = 0;
+		pulled += s->n_sent && sent_type(s) == REQ;
+		continued += s->n_sent && spec_flags(&s->sent[0]) == RDMA2_F_MORE;
+		side_lose(s, 0);
+		spec_end(s, k);
+	}
+	assert_true(pulled > 0);
+	assert_true(continued > 0);
+}
+
+/* The end of a call drops its response, and not a request with the same XID. */
+static void a_request_outlives_a_call_with_its_xid(void **state)
+{
+	struct rr_conn_config g = client_config(32);
+	struct spec_call *k;
+	struct side *s;
+
+	(void)state;
+	g.rvrsdir = RDMA2_RVRSDIR_GENL;
+	s = raw_ready_by(RR_CONN_CLIENT, &g, PEER);
+	s->on_request = raw_answer_call;
+	k = start_read(s, RR_DIRECT_SEND);
+	raw_skip(s);
+	raw_receive(s, X XREQ "00000000 00000000 00000000 00000000 00000002 00000001 "
+	                      "00000008 " X " 00000000 ");
+	rr_conn_cancel(s->c, &k->call, s->now);
+	side_drain(s);
+	assert_int_equal(s->requested, 0);
+	raw_receive(s, X XCONT "00000001 ffffff15 00000010 00000002 000186a3 00000003 "
+	                       "00000000 ");
+	assert_int_equal(s->requested, 1);
+	finish(s, k, -ECANCELED);
+}
+
+/* The peer refuses our properties after it has sent its own: no header type of the
+ * feature is sent. */
+static void refused_properties_end_the_feature(void **state)
+{
+	const struct rr_conn_config g = client_config(32);
+	struct side *s = raw_new(RR_CONN_CLIENT, &g);
+	struct spec_call *k;
+	char hex[100];
+
+	(void)state;
+	sprintf(hex, "%08x" ERRORMSG "00000004", spec_word(&s->sent[0], 0));
+	raw_receive(s, "00000077 00000002 00200020 00000005 00000000 " PEER);
+	assert_true(s->ready);
+	raw_receive(s, hex);
+	side_forget_sent(s);
+	k = start_read(s, RR_DIRECT_SEND);
+	assert_int_equal(sent_type(s), 0);
+	raw_receive(s, SYSTEM(X));
+	finish(s, k, RR_CALL_REMOTE_ERROR);
+}
+
+/* -- credits --------------------------------------------------------------- */
+
+static struct spec_call *others[32];
+
+/* Uses up all credits but one. */
+static void use_credits(struct side *s)
+{
+	for (uint32_t i = 0; i < 31; i++) {
+		others[i] = spec_new(0x100 + i, 0);
+		spec_start(s, others[i]);
+	}
+	side_forget_sent(s);
+}
+
+static void lose_all(struct side *s)
+{
+	side_lose(s, 0);
+	raw_end(s);
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(others); i++) {
+		free(others[i]);
+		others[i] = NULL;
+	}
+}
+
+/* Starts a call of two transmissions.  There is a credit for one. */
+static struct spec_call *start_long(struct side *s, bool item)
+{
+	struct spec_call *k = spec_new(XID, item ? 16384 : 0);
+
+	use_credits(s);
+	spec_add(k, result[0], 16384, item);
+	k->call.reply_bytes = 200;
+	spec_start(s, k);
+	assert_int_equal(s->n_sent, 0);
+	return k;
+}
+
+static void expect_sent_plainly(struct side *s)
+{
+	s->now += RR_SEC(1);
+	rr_conn_tick(s->c, s->now);
+	side_drain(s);
+	assert_int_equal(s->n_sent, 1);
+	assert_int_equal(sent_type(s), 0);
+	assert_int_equal(spec_word(&s->sent[0], 0), XID);
+	assert_int_equal(spec_flags(&s->sent[0]), RDMA2_F_MORE);
+}
+
+/* NS-s20-02, NS-s20-03: the peer hands nothing back.  A request of two transmissions
+ * waits, is not overtaken, and goes by base header types after group_wait. */
+static void a_group_does_not_wait_for_ever(void **state)
+{
+	(void)state;
+	for (unsigned item = 0; item < 2; item++) {
+		struct side *s = new_client(32);
+		struct spec_call *k = start_long(s, item);
+
+		others[31] = spec_new(0x77, 0);
+		spec_start(s, others[31]);
+		assert_int_equal(s->n_sent, 0);
+		assert_true(rr_conn_deadline(s->c) <= s->now + RR_SEC(1));
+		expect_sent_plainly(s);
+		lose_all(s);
+		free(k);
+	}
+}
+
+/* A response of the feature does not answer a call that was sent by base header types
+ * after all, and an error about the call's type does not end the feature. */
+static void an_overdue_call_has_plain_answers(void **state)
+{
+	(void)state;
+	for (unsigned error = 0; error < 2; error++) {
+		struct side *s = new_client(32);
+		struct spec_call *k = start_long(s, true);
+
+		expect_sent_plainly(s);
+		raw_receive(s, error ? INVAL_HTYPE(X)
+		                     : X XRESP
+		                       "00000000 00000000 00000001 00000010 " REPLY(X));
+		assert_int_equal(s->calls_done, 1);
+		assert_int_equal(k->call.status,
+		                 error ? RR_CALL_REMOTE_ERROR : -EPROTO);
+		assert_false(k->call.recovery.group_refused);
+		side_forget_sent(s);
+		raw_receive(s, GRANT("0004"));
+		others[31] = start_read(s, RR_DIRECT_SEND);
+		assert_int_equal(sent_type(s), REQ);
+		lose_all(s);
+		free(k);
+	}
+}
+
+/* A group that waits goes out when the credits come, or is cancelled. */
+static void a_group_that_waits_can_end(void **state)
+{
+	(void)state;
+	for (unsigned cancel = 0; cancel < 2; cancel++) {
+		struct side *s = new_client(32);
+		struct spec_call *k = start_long(s, true);
+
+		if (cancel) {
+			rr_conn_cancel(s->c, &k->call, s->now);
+			side_drain(s);
+			assert_int_equal(s->calls_done, 1);
+			others[31] = spec_new(0x78, 0);
+			spec_start(s, others[31]);
+			assert_int_equal(sent_type(s), 0);
+		} else {
+			raw_receive(s, GRANT("0004"));
+			assert_int_equal(s->n_sent, 2);
+			assert_int_equal(sent_type(s), REQ);
+			assert_int_equal(spec_word(&s->sent[1], 3), CONT);
+			assert_int_equal(s->sent[1].len, BUFFER);
+		}
+		lose_all(s);
+		free(k);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(an_unknown_direction_is_explicit),
+	        cmocka_unit_test(each_range_has_a_set),
+	        cmocka_unit_test(an_impossible_result_is_refused),
+	        cmocka_unit_test(too_many_items_make_no_group),
+	        cmocka_unit_test(without_memory_a_call_is_not_pulled),
+	        cmocka_unit_test(a_request_outlives_a_call_with_its_xid),
+	        cmocka_unit_test(refused_properties_end_the_feature),
+	        cmocka_unit_test(a_group_does_not_wait_for_ever),
+	        cmocka_unit_test(an_overdue_call_has_plain_answers),
+	        cmocka_unit_test(a_group_that_waits_can_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
