@@ -7,7 +7,12 @@
 #define EXPOSES PEER("2", TEN_SECONDS)
 #define NOTHING "00000000"
 
-enum { T = 4096 - 36, MIB = 1 << 20, ALWAYS = RR_CALL_LARGE_REPLY };
+enum {
+	T = 4096 - 36,
+	MIB = 1 << 20,
+	ALWAYS = RR_CALL_LARGE_REPLY,
+	ROOM = RR_CALL_ROOM
+};
 
 /* Returns the octets of the Reply chunk in a Call without other chunks. */
 static uint64_t offered_by(const struct side_msg *m)
@@ -51,6 +56,8 @@ static void the_offer_follows_the_bounds(void **state)
 	        {EXPOSES, true, 0, 0, 1000, 0},
 	        {EXPOSES, true, 0, 8192, 65536, 0},
 	        {EXPOSES, true, ALWAYS, 8192, MIB, 0},
+	        {EXPOSES, true, ROOM, 0, 8192, 0},
+	        {NOTHING, true, ROOM, 0, 8192, 8192},
 	        {NOTHING, false, 0, 0, 1000, 0},
 	        {NOTHING, false, 0, 8192, 8192, 0},
 	        {NOTHING, false, 0, 0, MIB, MIB},
