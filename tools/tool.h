@@ -112,8 +112,8 @@ struct tool_option {
 	 "that lack it",                                                               \
 	 "auto 1 2", TOOL_AT(TOOL_CHOICE, type, member.version)},                      \
 	{"features", NULL, "LIST",                                                     \
-	 "optional features of version 2 to offer: none, all, or a list such as "      \
-	 "rprc,reminv=largest,rtr,htfam (rprc,reminv)",                                \
+	 "optional features of version 2 to offer: none (default), all, or a list "    \
+	 "such as rprc,reminv=largest,rtr,htfam",                                      \
 	 "none all rprc reminv rtr htfam",                                             \
 	 TOOL_CALL(tool_take_features, type, member.features)},                        \
 	{"credits", NULL, "N", "calls in flight to ask for, 2 to 2047 (32)", NULL,     \

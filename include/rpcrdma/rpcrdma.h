@@ -304,7 +304,7 @@ struct rpcrdma_conn_options {
 
 	/* Optional features of version 2 to offer to the peer: "all", "none", or a list
 	 * such as "rprc,reminv=largest,htfam"; see rpcrdma_features_check.  NULL = the
-	 * library's default, which is "rprc,reminv".  A feature is used if both ends offer
+	 * library's default, which is "none".  A feature is used if both ends offer
 	 * it. */
 	const char *features;
 };

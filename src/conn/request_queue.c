@@ -70,12 +70,13 @@ static void begin_request(struct rr_conn *c, struct rr_request_state *q)
 {
 	q->begun = true;
 	c->n_begun++;
-	if (q->wanted) {
+	if (q->wanted)
 		wait_for_memory(c, q);
-		return;
-	}
-	RR_ASSERT(!q->req.special); /* the checks refuse an empty Position Zero chunk */
-	rr_pull_start(c, q, RR_REQUEST_EV_TURN);
+	else if (!q->req.special)
+		rr_pull_start(c, q, RR_REQUEST_EV_TURN);
+	else
+		rr_request_fail(c, q, RDMA2_ERR_BAD_XDR, -EBADMSG); /* the Position Zero
+		                                                     * chunk is empty */
 }
 
 /* Returns true if another request may be served while @serving requests are being

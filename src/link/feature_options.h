@@ -18,7 +18,7 @@
 #include "conn/feature_config.h"
 
 /* The features that an end offers if the user does not choose. [O12] */
-#define RR_FEATURES_DEFAULT "rprc,reminv"
+#define RR_FEATURES_DEFAULT "none"
 
 struct rr_feature_options {
 	struct rr_feature_config config;

@@ -42,12 +42,6 @@ shows() {
 	: >server.err
 }
 
-# the default
-start_server 0
-run 0 ping -v -q -c 1 "$HOST"
-[ "$(grep -o ', features [a-z ]*' out)" = ", features rprc reminv" ] || fail "the default: $(cat out)"
-stop_server
-
 shows "" "" none none
 shows "" "" none all
 shows "" "" all none
