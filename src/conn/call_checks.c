@@ -85,11 +85,14 @@ static bool check_level(const struct rr_conn *c, const struct rr_msg *m,
  * the Call is accepted, because the items have already been written when the Reply's
  * header is built. [K6, P12]
  */
-static uint32_t max_returnable(const struct rr_conn *c, const struct rr_lists *l)
+static uint32_t max_returnable(const struct rr_conn *c, const struct rr_msg *m)
 {
 	const struct rr_version_ops *v = c->version;
-	size_t header = v->empty_bytes + (v->continues ? 4 : 0), segs = 0;
-	size_t most = rr_props_least_inline(c);
+	const struct rr_lists *l = &m->lists;
+	const struct rr_head empty = {
+	        .family = m->family, .htype = RDMA2_MSG, .flags = RDMA2_F_RESPONSE};
+	size_t header = m->family->header_bytes(c, &empty) + (v->continues ? 4 : 0);
+	size_t most = rr_props_least_inline(c), segs = 0;
 
 	for (uint16_t i = 0; i < l->n_writes; i++) {
 		header += 8;
@@ -127,8 +130,8 @@ static bool check_counts(const struct rr_conn *c, const struct rr_msg *m,
 		                       {RR_MIN(max_reads(c, l), RR_REQUEST_MAX_READS)}};
 	else if (l->total_writes > RR_WIRE_MAX_WRITES)
 		*e = (struct rr_error){RDMA2_ERR_WRITE_CHUNKS, {RR_WIRE_MAX_WRITES}};
-	else if (max_returnable(c, l) != UINT32_MAX)
-		*e = (struct rr_error){RDMA2_ERR_SEGMENTS, {max_returnable(c, l)}};
+	else if (max_returnable(c, m) != UINT32_MAX)
+		*e = (struct rr_error){RDMA2_ERR_SEGMENTS, {max_returnable(c, m)}};
 	return !e->code;
 }
 
