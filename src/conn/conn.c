@@ -230,9 +230,7 @@ static void purge_actions(struct rr_conn *c)
 		if (op->kind == RR_ACT_CALL_DONE || op->kind == RR_ACT_REQUEST_DONE)
 			continue;
 		rr_list_del(&op->link);
-		RR_ASSERT(op->kind != RR_ACT_SEND); /* a Send is polled as soon as it is
-		                                     * queued */
-		if (op->kind == RR_ACT_WRITE)
+		if (op->kind == RR_ACT_WRITE || op->kind == RR_ACT_SEND)
 			rr_xmit_completed(c, rr_container_of(op, struct rr_xmit, op),
 			                  -ECANCELED);
 		else if (op->kind == RR_ACT_READ)
