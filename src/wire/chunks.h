@@ -13,7 +13,8 @@
  * rr_lists_init.  If the lists are malformed, sets @c->bad and leaves
  * @l undefined. */
 void rr_chunks_get(struct rr_cursor *c, struct rr_lists *l);
-/* Copies only the array entries in use: usually some tens of octets, at most 3 KB. */
+/* Copies @from to @to, without the array entries that are not in use: usually some tens
+ * of octets, at most 3 KB. */
 void rr_chunks_copy(struct rr_lists *to, const struct rr_lists *from);
 /* Encodes @l.  If @l->over is set, encodes nothing and sets @w->bad. */
 void rr_chunks_put(struct rr_writer *w, const struct rr_lists *l);

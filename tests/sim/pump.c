@@ -42,7 +42,7 @@ static struct {
 	uint32_t inv_handle;  /* of the last Send With Invalidate */
 } seen;
 
-/* What the devices are like, and whether the ends have the feature REMINV. */
+/* The abilities of the devices, and whether the ends have the feature REMINV. */
 static struct device {
 	bool no_send_inv, irrevocable, survives, reminv;
 } device;

@@ -278,7 +278,7 @@ static void get_reply_chunk(struct rr_cursor *c, struct rr_rtr_header *h)
 		(void)get_chunk_segments(c, h, &h->reply); /* any sum */
 }
 
-/* Copies only the array entries in use. */
+/* Copies @from to @to, without the array entries that are not in use. */
 static void copy_header(struct rr_rtr_header *to, const struct rr_rtr_header *from)
 {
 	memcpy(to, from, offsetof(struct rr_rtr_header, item));
