@@ -55,37 +55,11 @@ static void take_registration(struct rr_conn *c, struct rr_mr *m, int status)
 
 /* -- chunk lists ----------------------------------------------------------- */
 
-static struct rr_segment make_segment(const struct rr_conn *c, const struct rr_mr *m,
-                                      size_t at)
-{
-	size_t seg = RR_MAX(c->props.segment_bytes, 1u);
-
-	return (struct rr_segment){
-	        .handle = m->handle,
-	        .length = (uint32_t)RR_MIN(seg, m->len - at),
-	        .offset = m->offset + at,
-	};
-}
-
-/* Adds a region to the Read list.  The list cannot overflow, since call_plan.c has
- * counted the segments. */
-static void list_read(const struct rr_conn *c, struct rr_lists *l,
-                      const struct rr_mr *m)
-{
-	for (size_t at = 0; at < m->len;) {
-		struct rr_segment g = make_segment(c, m, at);
-		int err = rr_lists_add_read(l, m->position, &g);
-
-		RR_ASSERT(!err);
-		at += g.length;
-	}
-}
-
 static void list_segments(const struct rr_conn *c, struct rr_lists *l,
                           const struct rr_mr *m)
 {
 	for (size_t at = 0; at < m->len;) {
-		struct rr_segment g = make_segment(c, m, at);
+		struct rr_segment g = rr_mr_segment(c, m, at);
 		int err = rr_lists_add_segment(l, &g);
 
 		RR_ASSERT(!err);
@@ -139,10 +113,10 @@ void rr_call_chunks_build(struct rr_conn *c, struct rr_call_state *s,
 		return;
 	for (unsigned i = 0; i < o->n; i++) /* the Position Zero chunk must be first */
 		if (o->region[i].use == RR_USE_CALL)
-			list_read(c, &o->lists, &o->region[i]);
+			rr_mr_list_read(c, &o->region[i], &o->lists);
 	for (unsigned i = 0; i < o->n; i++)
 		if (o->region[i].use == RR_USE_READ)
-			list_read(c, &o->lists, &o->region[i]);
+			rr_mr_list_read(c, &o->region[i], &o->lists);
 	list_writes(c, s);
 	reply = rr_call_chunks_find(o, RR_USE_REPLY, 0);
 	if (reply) {

@@ -58,20 +58,13 @@ static size_t call_header_bytes(const struct call_plan *p)
 	return p->c->version->prefix_bytes + p->lists_bytes;
 }
 
-static size_t count_segments(const struct rr_conn *c, size_t len)
-{
-	size_t seg = RR_MAX(c->props.segment_bytes, 1u);
-
-	return len / seg + (len % seg != 0);
-}
-
 /* Allocates segments for a chunk of @len octets.  In the header, the chunk occupies
  * @entry_bytes, plus @each octets for each segment.  Returns false, and allocates
  * nothing, if there are too few segments. */
 static bool take_segments(struct call_plan *p, size_t len, size_t entry_bytes,
                           size_t each)
 {
-	size_t n = count_segments(p->c, len);
+	size_t n = rr_mr_count_segments(p->c, len);
 
 	if (n > p->segments)
 		return false;
@@ -330,7 +323,7 @@ static int reserve_special(struct call_plan *p)
 	p->s->special = must;
 	if (!must && (!p->chunks || p->c->version->continues))
 		return 0;
-	p->reserved = count_segments(p->c, count_payload(p, must));
+	p->reserved = rr_mr_count_segments(p->c, count_payload(p, must));
 	if (p->reserved > p->segments) {
 		p->reserved = 0;
 		p->s->special = false;

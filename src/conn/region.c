@@ -94,3 +94,38 @@ bool rr_mr_take_remote(struct rr_conn *c, struct rr_mr *m)
 	rr_conn_trace(c, RR_TRACE_REGION_INVALIDATED, m->xid, m->handle, 1, 0);
 	return true;
 }
+
+/* -- segments -------------------------------------------------------------- */
+
+static size_t max_segment_bytes(const struct rr_conn *c)
+{
+	return RR_MAX(c->props.segment_bytes, 1u);
+}
+
+size_t rr_mr_count_segments(const struct rr_conn *c, size_t len)
+{
+	size_t most = max_segment_bytes(c);
+
+	return len / most + (len % most != 0);
+}
+
+struct rr_segment rr_mr_segment(const struct rr_conn *c, const struct rr_mr *m,
+                                size_t at)
+{
+	return (struct rr_segment){
+	        .handle = m->handle,
+	        .length = (uint32_t)RR_MIN(max_segment_bytes(c), m->len - at),
+	        .offset = m->offset + at,
+	};
+}
+
+void rr_mr_list_read(const struct rr_conn *c, const struct rr_mr *m, struct rr_lists *l)
+{
+	for (size_t at = 0; at < m->len;) {
+		struct rr_segment g = rr_mr_segment(c, m, at);
+		int err = rr_lists_add_read(l, m->position, &g);
+
+		RR_ASSERT(!err);
+		at += g.length;
+	}
+}

@@ -63,4 +63,15 @@ void rr_mr_registered(struct rr_conn *, struct rr_mr *, int status, uint32_t han
 /* Handles the completion of RR_ACT_INVALIDATE. */
 void rr_mr_invalidated(struct rr_conn *, struct rr_mr *, int status);
 
+/* -- segments -------------------------------------------------------------- */
+
+/* Returns the number of segments in which @len octets are announced to the peer. */
+size_t rr_mr_count_segments(const struct rr_conn *, size_t len);
+/* Returns the region's segment that begins at offset @at. */
+struct rr_segment rr_mr_segment(const struct rr_conn *, const struct rr_mr *,
+                                size_t at);
+/* Appends the region to the Read list, at its Position.  The caller has counted the
+ * segments, so that the list cannot overflow. */
+void rr_mr_list_read(const struct rr_conn *, const struct rr_mr *, struct rr_lists *);
+
 #endif

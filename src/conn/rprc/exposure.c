@@ -28,13 +28,6 @@ bool rr_rprc_may_expose(const struct rr_conn *c)
 
 /* -- planning -------------------------------------------------------------- */
 
-static size_t segments_of(const struct rr_conn *c, size_t len)
-{
-	size_t seg = RR_MAX(c->props.segment_bytes, 1u);
-
-	return len / seg + (len % seg != 0);
-}
-
 /* Returns true if a Read chunk of @n segments fits in the Reply's header and in the
  * peer's limit, and with the returned Write list in struct rr_lists. */
 static bool fits_header(const struct rr_conn *c, const struct rr_lists *returned,
@@ -62,7 +55,7 @@ static bool lies_in_runs(const struct rr_conn *c, const struct rr_request_state 
 	for (unsigned i = 0; i < s->n; i++) {
 		if (s->s[i].pad || s->s[i].len < RR_EXPOSED_RUN_MIN)
 			return false;
-		segments += segments_of(c, s->s[i].len);
+		segments += rr_mr_count_segments(c, s->s[i].len);
 	}
 	return s->n <= RR_EXPOSED_RUNS && fits_header(c, q->lists, segments);
 }
@@ -76,7 +69,7 @@ static bool fits_limits(const struct rr_conn *c, const struct rr_request_state *
 
 	if (r->max_reply && left > r->max_reply)
 		return false;
-	return fits_header(c, q->lists, segments_of(c, left)) &&
+	return fits_header(c, q->lists, rr_mr_count_segments(c, left)) &&
 	       r->n_exposures < c->cfg.features.rprc_max_pending &&
 	       left <= c->cfg.features.rprc_max_bytes - r->exposed_bytes;
 }
@@ -236,23 +229,6 @@ bool rr_exposure_begin(struct rr_conn *c, struct rr_request_state *q)
 
 /* -- the Reply ------------------------------------------------------------- */
 
-static void list_exposed_region(const struct rr_conn *c, struct rr_lists *l,
-                                const struct rr_mr *m)
-{
-	for (size_t at = 0; at < m->len;) {
-		struct rr_segment g = {
-		        .handle = m->handle,
-		        .length = (uint32_t)RR_MIN(m->len - at,
-		                                   RR_MAX(c->props.segment_bytes, 1u)),
-		        .offset = m->offset + at,
-		};
-		int err = rr_lists_add_read(l, 0, &g);
-
-		RR_ASSERT(!err); /* fits_header() has counted the segments */
-		at += g.length;
-	}
-}
-
 /* Appends the Write chunks of @from to @l. */
 static void copy_write_list(struct rr_lists *l, const struct rr_lists *from)
 {
@@ -275,7 +251,7 @@ bool rr_exposure_list(struct rr_conn *c, struct rr_exposure *e)
 		return false;
 	rr_lists_init(l);
 	for (unsigned i = 0; i < e->n; i++)
-		list_exposed_region(c, l, &e->region[i]);
+		rr_mr_list_read(c, &e->region[i], l);
 	if (q->lists) {
 		copy_write_list(l, q->lists);
 		rr_slab_put(&c->lists_slab, q->lists);

@@ -61,16 +61,11 @@ bool rr_rtr_call_excise(struct rr_call_state *s, uint32_t disp, const void *base
 static void add_region_segments(const struct rr_conn *c, const struct rr_mr *m,
                                 struct rr_rtr_header *h)
 {
-	size_t most = RR_MAX(c->props.segment_bytes, 1u);
+	struct rr_segment g;
 	int err;
 
-	for (size_t at = 0; at < m->len; at += most) {
-		const struct rr_segment g = {
-		        .handle = m->handle,
-		        .length = (uint32_t)RR_MIN(most, m->len - at),
-		        .offset = m->offset + at,
-		};
-
+	for (size_t at = 0; at < m->len; at += g.length) {
+		g = rr_mr_segment(c, m, at);
 		err = rr_rtr_add_segment(h, &g);
 		RR_ASSERT(!err);
 	}
