@@ -36,21 +36,21 @@ enum {
 	RR_RTR_ALIGN = 4096,   /* alignment of our targetable segments */
 };
 
-/* A group received: its header, and the Receive buffers of its transmissions. */
+/* A group received: its header, and the Receive buffers of its transmissions.  Most
+ * groups are short, so the entries of arrays are initialised as they come into use. */
 struct rr_rtr_incoming {
 	uint32_t xid;
 	bool response;
-	uint32_t n;                             /* transmissions received */
+	uint32_t n;                  /* transmissions received */
+	uint64_t charged;            /* octets charged to the quota for the buffers */
+	struct rr_rtr_outgoing *out; /* requests: the response, or NULL */
 	struct rr_rbuf *rbuf[RR_RTR_MAX_COUNT]; /* NULL = returned */
 	struct rr_rtr_got got[RR_RTR_MAX_COUNT];
-	uint64_t charged; /* octets charged to the quota for the buffers */
 	struct rr_rtr_header h;
 	struct rr_rtr_placement place;
 	/* Requests: memory of each item, by index in @h.item. */
 	const uint8_t *base[RR_WIRE_RTR_MAX_ITEMS];
 	uint8_t *copy[RR_WIRE_RTR_MAX_ITEMS]; /* own memory for @base, or NULL */
-	/* Requests: the response. */
-	struct rr_rtr_outgoing *out;
 };
 
 /* An item that is not in the Payload stream of a message to send. */
@@ -60,21 +60,21 @@ struct rr_rtr_excised {
 	uint32_t length;
 };
 
-/* A group to send. */
+/* A group to send.  Array entries that are not in use are not initialised. */
 struct rr_rtr_outgoing {
+	struct rr_stream *payload; /* lent */
+	unsigned n_items;  /* requests: items placed by Send.  Responses: pieces */
+	uint32_t reserved; /* requests: Receives still reserved for the response */
+	bool reported;     /* requests: a response was reported as faulty */
+	bool plain;        /* requests: sent by base header types after all */
 	struct rr_rtr_header h;
 	struct rr_rtr_load load;
 	struct rr_rtr_plan plan;
-	struct rr_stream *payload; /* lent */
-	struct rr_stream items;    /* the items placed by Send, one after the other */
-	unsigned n_items;          /* requests: items placed by Send */
+	struct rr_stream items; /* the items placed by Send, one after the other */
 	struct rr_rtr_excised item[RR_WIRE_RTR_MAX_ITEMS];
 	/* Responses: the item of each direction; NULL = none. */
 	const struct rr_piece *result[RR_WIRE_RTR_MAX_DIRS];
 	struct rr_piece pieces[RR_CALL_MAX_PIECES];
-	uint32_t reserved; /* requests: Receives still reserved for the response */
-	bool reported;     /* requests: a response was reported as faulty */
-	bool plain;        /* requests: sent by base header types after all */
 };
 
 struct rr_rtr_report {
@@ -228,6 +228,9 @@ struct rr_rtr_sending {
 	uint32_t inv_handle;              /* invalidated by the last transmission */
 };
 
+/* Makes a group to send, whose header and items are empty.  Returns NULL if there is no
+ * memory. */
+struct rr_rtr_outgoing *rr_rtr_new_outgoing(struct rr_conn *);
 /* Sends all transmissions of the group.  There must be a credit for each.  Returns
  * false, and sends nothing, if there is no memory. */
 bool rr_rtr_send_group(struct rr_conn *, struct rr_rtr_outgoing *,

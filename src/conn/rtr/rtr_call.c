@@ -21,15 +21,8 @@ bool rr_rtr_may_call(const struct rr_conn *c, const struct rr_call_state *s)
 
 bool rr_rtr_call_begin(struct rr_conn *c, struct rr_call_state *s)
 {
-	struct rr_rtr_outgoing *o = rr_slab_get(&c->rtr.out_slab);
-
-	if (!o)
-		return false;
-	memset(o, 0, sizeof(*o));
-	rr_rtr_init(&o->h);
-	rr_stream_init(&o->items);
-	s->rtr = o;
-	return true;
+	s->rtr = rr_rtr_new_outgoing(c);
+	return s->rtr;
 }
 
 void rr_rtr_call_free(struct rr_conn *c, struct rr_call_state *s)

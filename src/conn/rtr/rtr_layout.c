@@ -3,6 +3,8 @@
  * segments, so that segments are found by division, never one by one. */
 #include "conn/rtr/rtr_layout.h"
 
+#include <string.h>
+
 /* -- buffer structure ------------------------------------------------------ */
 
 static bool is_targetable(const struct rr_rbgroup *g)
@@ -149,7 +151,10 @@ static int lay_out(const struct rr_rtr_load *l, uint32_t header, uint32_t max_co
 	struct rr_rtr_fill f;
 	int more;
 
-	*p = (struct rr_rtr_plan){.header = header};
+	p->header = header;
+	p->count = p->pslen = 0;
+	p->n_tbsns = 0;
+	memset(p->tbsns, 0, l->n_items * sizeof(p->tbsns[0]));
 	rr_rtr_walk_begin(&w, l, header);
 	while ((more = rr_rtr_walk_next(&w, &part)) > 0) {
 		if (p->count++ == max_count)

@@ -42,6 +42,7 @@ struct rr_rtr_load {
 	uint32_t item[RR_WIRE_RTR_MAX_ITEMS]; /* octets in each item */
 };
 
+/* Array entries that are not in use are not written. */
 struct rr_rtr_plan {
 	uint32_t count;  /* transmissions */
 	uint32_t header; /* octets in the first header, with segment numbers */

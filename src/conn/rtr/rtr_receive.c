@@ -188,10 +188,12 @@ static bool begin_group(struct rr_conn *c, struct rr_msg *m,
 
 	if (!in)
 		return false;
-	memset(in, 0, sizeof(*in));
+	memset(in, 0, offsetof(struct rr_rtr_incoming, rbuf));
 	in->xid = m->p.xid;
 	in->response = m->response;
-	in->h = *h;
+	rr_rtr_copy(&in->h, h);
+	memset(in->base, 0, h->n_items * sizeof(in->base[0]));
+	memset(in->copy, 0, h->n_items * sizeof(in->copy[0]));
 	if (!rr_quota_charge(&c->quota, charge)) {
 		rr_rtr_incoming_free(c, in);
 		return false;

@@ -94,8 +94,10 @@ static bool match_results(struct response_plan *p, struct rr_error *e)
 	const struct rr_rtr_header *h = &p->q->rtr->h;
 	uint64_t pos = 0;
 
-	for (unsigned i = 0; i < RR_WIRE_RTR_MAX_DIRS; i++)
-		p->r[i].type = XMDTYPE_NOITEM;
+	for (unsigned i = 0; i < h->n_dirs; i++) {
+		p->r[i] = (struct placed_result){.type = XMDTYPE_NOITEM};
+		p->o->result[i] = NULL;
+	}
 	for (unsigned i = 0; i < p->n; i++) {
 		const struct rr_piece *k = &p->o->pieces[i];
 		uint32_t d = k->item && !p->q->req.unreduced
@@ -297,14 +299,13 @@ static void store_plan(struct response_plan *p)
 bool rr_rtr_respond(struct rr_conn *c, struct rr_request_state *q,
                     const struct rr_piece *pieces, unsigned n, struct rr_error *e)
 {
-	struct rr_rtr_outgoing *o = rr_slab_get(&c->rtr.out_slab);
+	struct rr_rtr_outgoing *o = rr_rtr_new_outgoing(c);
 	struct response_plan p = {.c = c, .q = q, .n = n};
 
 	RR_ASSERT(!q->rtr->out); /* a request is answered once */
 	q->rtr->out = o;
 	if (!o || n > RR_CALL_MAX_PIECES)
 		return false;
-	memset(o, 0, sizeof(*o));
 	memcpy(o->pieces, pieces, n * sizeof(*pieces));
 	o->n_items = n;
 	p.o = o;
@@ -387,7 +388,6 @@ static void plan_again(struct rr_conn *c, struct rr_request_state *q)
 	struct response_plan p = {.c = c, .q = q, .o = o, .n = o->n_items};
 	bool matched;
 
-	memset(o->result, 0, sizeof(o->result));
 	matched = match_results(&p, &e);
 	RR_ASSERT(matched); /* as they were when the response was planned */
 	if (plan_response(&p, c->credit.avail, &e)) {

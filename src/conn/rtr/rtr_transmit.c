@@ -8,6 +8,18 @@
  */
 #include "conn/core.h"
 
+struct rr_rtr_outgoing *rr_rtr_new_outgoing(struct rr_conn *c)
+{
+	struct rr_rtr_outgoing *o = rr_slab_get(&c->rtr.out_slab);
+
+	if (!o)
+		return NULL;
+	memset(o, 0, offsetof(struct rr_rtr_outgoing, h));
+	rr_rtr_init(&o->h);
+	rr_stream_init(&o->items);
+	return o;
+}
+
 /* -- transmissions --------------------------------------------------------- */
 
 struct laying_out {

@@ -278,8 +278,7 @@ static void get_reply_chunk(struct rr_cursor *c, struct rr_rtr_header *h)
 		(void)get_chunk_segments(c, h, &h->reply); /* any sum */
 }
 
-/* Copies @from to @to, without the array entries that are not in use. */
-static void copy_header(struct rr_rtr_header *to, const struct rr_rtr_header *from)
+void rr_rtr_copy(struct rr_rtr_header *to, const struct rr_rtr_header *from)
 {
 	memcpy(to, from, offsetof(struct rr_rtr_header, item));
 	memcpy(to->item, from->item, from->n_items * sizeof(to->item[0]));
@@ -308,7 +307,7 @@ int rr_wire_rtr_get_req(struct rr_cursor *c, struct rr_rtr_header *ret)
 	if (order.body && (h.pslen || h.count != 1))
 		return -EBADMSG;
 	*c = t;
-	copy_header(ret, &h);
+	rr_rtr_copy(ret, &h);
 	return 0;
 }
 
@@ -326,7 +325,7 @@ int rr_wire_rtr_get_resp(struct rr_cursor *c, struct rr_rtr_header *ret)
 	if (rr_cursor_bad(&t) || !h.count)
 		return -EBADMSG;
 	*c = t;
-	copy_header(ret, &h);
+	rr_rtr_copy(ret, &h);
 	return 0;
 }
 

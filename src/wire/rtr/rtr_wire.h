@@ -187,6 +187,8 @@ size_t rr_wire_rtr_resp_size(const struct rr_rtr_header *h);
 
 /* Makes an empty header, with 1 for @count and @rsbuf. */
 void rr_rtr_init(struct rr_rtr_header *h);
+/* Copies @from to @to, without the array entries that are not in use. */
+void rr_rtr_copy(struct rr_rtr_header *to, const struct rr_rtr_header *from);
 int rr_rtr_add_item(struct rr_rtr_header *h, uint32_t disp, uint32_t length,
                     enum rr_wire_rtr_place type) RR_MUST_CHECK;
 int rr_rtr_add_set(struct rr_rtr_header *h, uint32_t begin, uint32_t end) RR_MUST_CHECK;
