@@ -24,6 +24,12 @@ static const char *const reply_names[] = {
         [BENCH_EXPOSED] = "exposed",
 };
 
+static const char *const role_names[] = {
+        [BENCH_SERVER] = "server",
+        [BENCH_CLIENT] = "client",
+        [BENCH_BOTH] = "both",
+};
+
 const char *bench_test_name(enum bench_test test)
 {
 	return test_names[test];
@@ -42,8 +48,10 @@ static void usage(const char *program)
 	        "       %s client PORT --test null|read|write|list [--bytes N]\n"
 	        "                [--depth N] [--ms N] [--provider P] [--features "
 	        "LIST]\n"
-	        "                [--reply continued|chunk|exposed] [--spin US]\n",
-	        program, program);
+	        "                [--reply continued|chunk|exposed] [--spin US] "
+	        "[--calls N]\n"
+	        "       %s both --calls N [OPTION of a client]...\n",
+	        program, program, program);
 	exit(2);
 }
 
@@ -99,9 +107,11 @@ void bench_options(int argc, char **argv, struct bench_options *ret)
 	        {"features", required_argument, NULL, 'f'},
 	        {"reply", required_argument, NULL, 'r'},
 	        {"spin", required_argument, NULL, 's'},
+	        {"calls", required_argument, NULL, 'c'},
 	        {0},
 	};
 	struct bench_options o = {.depth = 1, .ms = 200};
+	size_t role = 0;
 	bool ok = true;
 	uint64_t v;
 	int c;
@@ -126,16 +136,19 @@ void bench_options(int argc, char **argv, struct bench_options *ret)
 			ok &= parse_number(optarg, 1, 600000, &o.ms);
 		else if (c == 's')
 			ok &= parse_number(optarg, 0, 1000000, &o.spin_us);
+		else if (c == 'c')
+			ok &= parse_number(optarg, 1, 1000000000, &o.calls);
 		else
 			ok = false;
 	}
-	ok &= optind < argc;
-	o.server = ok && !strcmp(argv[optind], "server");
-	ok &= o.server || (optind + 1 < argc && !strcmp(argv[optind], "client"));
+	ok &= optind < argc && parse_name(argv[optind], role_names, 3, &role);
+	o.role = (enum bench_role)role;
+	ok &= o.role != BENCH_CLIENT || optind + 1 < argc;
+	ok &= o.role != BENCH_BOTH || o.calls;
 	ok &= o.bytes % 4 == 0 && (o.test == BENCH_NULL) == (o.bytes == 0);
 	if (!ok)
 		usage(argv[0]);
-	o.port = o.server ? NULL : argv[optind + 1];
+	o.port = o.role == BENCH_CLIENT ? argv[optind + 1] : NULL;
 	*ret = o;
 }
 

@@ -50,14 +50,18 @@ enum {
 	BENCH_PROCS = 5,
 };
 
+/* Which ends this process is.  Only bench_rdma can be both. */
+enum bench_role { BENCH_SERVER, BENCH_CLIENT, BENCH_BOTH };
+
 struct bench_options {
-	bool server;
+	enum bench_role role;
 	const char *port;
 	const char *provider, *features; /* bench_rdma */
 	enum bench_reply reply;          /* bench_rdma */
 	enum bench_test test;
 	uint32_t bytes, depth;
 	uint64_t ms, spin_us;
+	uint64_t calls; /* bench_rdma: the work, instead of a time; 0 = not given */
 };
 
 /* Reads the command line.  Exits with a message if it is wrong. */

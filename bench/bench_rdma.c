@@ -7,6 +7,9 @@
  * After the row it prints operations per RPC, sums of both ends or, if they matter, those
  * of each end.  The client asks the server for its counters before and after the work,
  * by procedure 3.
+ *
+ * "bench_rdma both" is for counting instructions, see instructions.sh: one thread turns the
+ * engines of a client and of a server alternately, so each run executes the same ones.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -24,8 +27,12 @@ enum {
 	STATS_WORDS = sizeof(struct rpcrdma_stats) / sizeof(uint64_t),
 };
 
+/* Batches of calls that "both" makes; the first one warms up. */
+enum { BATCHES = 6 };
+
 static uint8_t *data;
-static struct rpcrdma_engine *engine;
+static struct rpcrdma_engine *engine;  /* of the only end; of the client, if both run */
+static struct rpcrdma_engine *serving; /* the server's */
 
 static void put_u32(uint8_t *p, uint32_t v)
 {
@@ -39,17 +46,21 @@ static void die(const char *what, int error)
 		bench_die(what, error);
 }
 
-static void new_engine(const struct bench_options *o, struct rpcrdma_conn_options *ret)
+static void new_engine(const struct bench_options *o,
+                       struct rpcrdma_engine **ret_engine,
+                       struct rpcrdma_conn_options *ret)
 {
 	struct rpcrdma_engine_options eo =
 	        RPCRDMA_OPTIONS(struct rpcrdma_engine_options);
 
 	eo.spin_ns = o->spin_us * 1000;
-	die("engine", rpcrdma_engine_new(&eo, &engine));
+	die("engine", rpcrdma_engine_new(&eo, ret_engine));
 	*ret = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
 	ret->provider = o->provider;
 	ret->features = o->features;
-	ret->credits = o->server ? BENCH_MAX_DEPTH : o->depth < 32 ? 32 : o->depth;
+	ret->credits = o->role == BENCH_SERVER ? BENCH_MAX_DEPTH
+	               : o->depth < 32         ? 32
+	                                       : o->depth;
 	ret->max_held_bytes = 64 << 20;
 }
 
@@ -141,7 +152,7 @@ static void serve_stats(struct rpcrdma_request *r, void *arg)
 		die("reply", rpcrdma_request_error(r, RPCRDMA_SYSTEM_ERR, 0));
 		return;
 	}
-	rpcrdma_engine_get_stats(engine, &s, sizeof(s));
+	rpcrdma_engine_get_stats(serving, &s, sizeof(s));
 	memcpy(res, &s, sizeof(s)); /* both ends are this program */
 	die("reply", rpcrdma_request_reply(r, &p, 1, NULL, NULL));
 }
@@ -164,31 +175,48 @@ static const struct rpcrdma_program program = {BENCH_PROGRAM, BENCH_VERSION, pro
 static void stop(int sig)
 {
 	(void)sig;
-	rpcrdma_engine_stop(engine);
+	rpcrdma_engine_stop(serving);
+}
+
+struct served {
+	struct rpcrdma_service *service;
+	struct rpcrdma_listener *listener;
+	uint16_t port;
+};
+
+static void open_server(const struct bench_options *o, struct served *ret)
+{
+	struct rpcrdma_conn_options co;
+	struct sockaddr_storage addr;
+
+	new_engine(o, &serving, &co);
+	die("service", rpcrdma_service_new(&ret->service));
+	die("service", rpcrdma_service_add(ret->service, &program, NULL));
+	die("listen", rpcrdma_listen(serving, "127.0.0.1:0", &co, ret->service, 16,
+	                             &ret->listener));
+	die("address", rpcrdma_listener_addr(ret->listener, &addr));
+	ret->port = ntohs(((struct sockaddr_in *)&addr)->sin_port);
+}
+
+static void close_server(struct served *s)
+{
+	rpcrdma_listener_close(s->listener, 0);
+	while (!rpcrdma_engine_idle(serving))
+		die("drain", rpcrdma_engine_process(serving, 100));
+	rpcrdma_engine_free(serving);
+	rpcrdma_service_free(s->service);
 }
 
 static void server(const struct bench_options *o)
 {
-	struct rpcrdma_conn_options co;
-	struct rpcrdma_service *service;
-	struct rpcrdma_listener *listener;
-	struct sockaddr_storage addr;
+	struct served s;
 
-	new_engine(o, &co);
-	die("service", rpcrdma_service_new(&service));
-	die("service", rpcrdma_service_add(service, &program, NULL));
-	die("listen",
-	    rpcrdma_listen(engine, "127.0.0.1:0", &co, service, 16, &listener));
-	die("address", rpcrdma_listener_addr(listener, &addr));
+	open_server(o, &s);
 	signal(SIGTERM, stop);
 	signal(SIGINT, stop);
-	bench_listening(ntohs(((struct sockaddr_in *)&addr)->sin_port));
-	die("run", rpcrdma_engine_run(engine));
-	rpcrdma_listener_close(listener, 0);
-	while (!rpcrdma_engine_idle(engine))
-		die("drain", rpcrdma_engine_process(engine, 100));
-	rpcrdma_engine_free(engine);
-	rpcrdma_service_free(service);
+	bench_listening(s.port);
+	die("run", rpcrdma_engine_run(serving));
+	close_server(&s);
 }
 
 /* ---- The client ------------------------------------------------------------- */
@@ -207,6 +235,7 @@ struct work {
 	struct rpcrdma_conn *conn;
 	struct slot slots[BENCH_MAX_DEPTH];
 	uint64_t begin, warm, end, now, ops, out;
+	uint64_t left; /* calls to start, if their number is given */
 	bool counting;
 	struct rpcrdma_stats mine, theirs;
 };
@@ -214,6 +243,7 @@ struct work {
 static void start(struct slot *s)
 {
 	s->work->out++;
+	s->work->left--;
 	die("call", rpcrdma_call(s->work->conn, &s->call, NULL));
 }
 
@@ -233,6 +263,11 @@ static void finished(struct rpcrdma_call *call, const struct rpcrdma_reply *r,
 		bench_die("short READ", EIO);
 	w->out--;
 	w->ops++;
+	if (o->calls) {
+		if (w->left)
+			start(s);
+		return;
+	}
 	w->now = bench_now();
 	if (!w->counting && w->now >= w->warm) {
 		w->counting = true;
@@ -323,28 +358,51 @@ static void print_ops(const struct rpcrdma_stats *m, const struct rpcrdma_stats 
 #undef BOTH
 }
 
+static void open_client(const struct bench_options *o, const char *port, struct work *w)
+{
+	struct rpcrdma_conn_options co;
+
+	w->o = o;
+	new_engine(o, &engine, &co);
+	co.no_reconnect = true;
+	die("connect",
+	    rpcrdma_connect(engine, "127.0.0.1", port, &co, NULL, NULL, &w->conn));
+	for (uint32_t i = 0; i < o->depth; i++)
+		prepare(w, &w->slots[i]);
+}
+
+static void close_client(struct work *w)
+{
+	rpcrdma_engine_free(engine);
+	for (uint32_t i = 0; i < w->o->depth; i++)
+		free(w->slots[i].dest.base);
+}
+
+static void start_all(struct work *w)
+{
+	w->left = w->o->calls;
+	for (uint32_t i = 0; i < w->o->depth && (!w->o->calls || w->left); i++)
+		start(&w->slots[i]);
+}
+
 static void client(const struct bench_options *o)
 {
 	static struct work w;
-	struct rpcrdma_conn_options co;
 	struct rpcrdma_stats mine, theirs;
 
-	w.o = o;
-	new_engine(o, &co);
-	co.no_reconnect = true;
-	die("connect",
-	    rpcrdma_connect(engine, "127.0.0.1", o->port, &co, NULL, NULL, &w.conn));
-	for (uint32_t i = 0; i < o->depth; i++)
-		prepare(&w, &w.slots[i]);
+	open_client(o, o->port, &w);
 	take_stats(&w);
 	mine = w.mine;
 	theirs = w.theirs;
-	w.warm = bench_now() + o->ms * 1000000 / 10;
+	w.ops = 0;
+	w.begin = bench_now();
+	w.warm = w.begin + o->ms * 1000000 / 10;
 	w.end = w.warm + o->ms * 1000000;
-	for (uint32_t i = 0; i < o->depth; i++)
-		start(&w.slots[i]);
+	start_all(&w);
 	while (w.out)
 		die("process", rpcrdma_engine_process(engine, -1));
+	if (o->calls)
+		w.now = bench_now();
 	bench_row(o, w.ops, w.now - w.begin);
 	take_stats(&w);
 	print_ops(&w.mine, &mine, &w.theirs, &theirs);
@@ -352,9 +410,48 @@ static void client(const struct bench_options *o)
 	rpcrdma_conn_close(w.conn);
 	while (!rpcrdma_engine_idle(engine))
 		die("close", rpcrdma_engine_process(engine, 1000));
-	rpcrdma_engine_free(engine);
-	for (uint32_t i = 0; i < o->depth; i++)
-		free(w.slots[i].dest.base);
+	close_client(&w);
+}
+
+/* ---- Both ends ---------------------------------------------------------------- */
+
+/* The next three functions are named in instructions.sh. */
+
+static __attribute__((noinline)) void turn_client(struct work *w)
+{
+	if (!w->out)
+		start_all(w);
+	die("client", rpcrdma_engine_process(engine, 0));
+}
+
+static __attribute__((noinline)) void turn_server(void)
+{
+	die("server", rpcrdma_engine_process(serving, 0));
+}
+
+static __attribute__((noinline)) void run_batch(struct work *w)
+{
+	do {
+		turn_client(w);
+		turn_server();
+	} while (w->out);
+}
+
+static void both(const struct bench_options *o)
+{
+	static struct work w;
+	struct served s;
+	char port[8];
+
+	open_server(o, &s);
+	snprintf(port, sizeof(port), "%u", s.port);
+	open_client(o, port, &w);
+	for (int i = 0; i < BATCHES; i++)
+		run_batch(&w);
+	bench_row(o, w.ops / BATCHES, 0);
+	puts("");
+	close_client(&w);
+	close_server(&s);
 }
 
 int main(int argc, char **argv)
@@ -363,10 +460,12 @@ int main(int argc, char **argv)
 
 	bench_options(argc, argv, &o);
 	data = bench_data(BENCH_MAX_BYTES);
-	if (o.server)
+	if (o.role == BENCH_SERVER)
 		server(&o);
-	else
+	else if (o.role == BENCH_CLIENT)
 		client(&o);
+	else
+		both(&o);
 	free(data);
 	return 0;
 }

@@ -162,7 +162,7 @@ int main(int argc, char **argv)
 	struct bench_options o;
 
 	bench_options(argc, argv, &o);
-	if (o.server)
+	if (o.role == BENCH_SERVER)
 		server();
 	else
 		client(&o);

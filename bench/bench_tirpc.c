@@ -132,7 +132,7 @@ int main(int argc, char **argv)
 		fputs("bench_tirpc: a CLIENT has one call at a time\n", stderr);
 		return 2;
 	}
-	if (o.server)
+	if (o.role == BENCH_SERVER)
 		server();
 	else
 		client(&o);
