@@ -97,13 +97,14 @@ static uint32_t max_out(const struct rr_credit *c)
 void rr_credit_withhold(struct rr_credit *c, uint32_t budget, uint32_t serving,
                         bool open)
 {
-	/* Every message returns at least one credit. */
-	uint64_t taken = (uint64_t)serving + max_out(c) + 1;
+	uint64_t taken;
 
+	c->room = UINT32_MAX;
 	if (open || !serving || lower_ceiling(c) < 3)
-		c->room = UINT32_MAX;
-	else
-		c->room = taken < budget ? (uint32_t)(budget - taken) : 0;
+		return;
+	/* Every message returns at least one credit. */
+	taken = (uint64_t)serving + max_out(c) + 1;
+	c->room = taken < budget ? (uint32_t)(budget - taken) : 0;
 }
 
 static uint32_t grant_threshold(const struct rr_credit *c)

@@ -57,9 +57,8 @@ int rr_mbuf_reserve(struct rr_quota *q, struct rr_mbuf *b, size_t len)
 	return cap > b->cap ? resize_mbuf(q, b, cap) : 0;
 }
 
-void rr_mbuf_free(struct rr_quota *q, struct rr_mbuf *b)
+void rr_mbuf_release(struct rr_quota *q, struct rr_mbuf *b)
 {
 	uncharge_mbuf(q, b, b->cap);
 	rr_mem_put(q->mem, b->p, b->cap);
-	*b = (struct rr_mbuf){0};
 }

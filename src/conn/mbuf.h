@@ -41,7 +41,14 @@ struct rr_mbuf {
 int rr_mbuf_reserve(struct rr_quota *, struct rr_mbuf *, size_t len) RR_MUST_CHECK;
 /* Like rr_mbuf_reserve, but allocates exactly @len octets. */
 int rr_mbuf_alloc(struct rr_quota *, struct rr_mbuf *, size_t len) RR_MUST_CHECK;
-/* Frees the memory, cancels its charge, and leaves an empty buffer. */
-void rr_mbuf_free(struct rr_quota *, struct rr_mbuf *);
+/* Frees the memory and cancels its charge. */
+void rr_mbuf_release(struct rr_quota *, struct rr_mbuf *);
+/* Frees the memory, if any, cancels its charge, and leaves an empty buffer. */
+static inline void rr_mbuf_free(struct rr_quota *q, struct rr_mbuf *b)
+{
+	if (b->p)
+		rr_mbuf_release(q, b);
+	*b = (struct rr_mbuf){0};
+}
 
 #endif

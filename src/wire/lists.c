@@ -175,9 +175,12 @@ static void get_writes(struct rr_cursor *c, struct rr_lists *l)
 void rr_chunks_copy(struct rr_lists *to, const struct rr_lists *from)
 {
 	memcpy(to, from, offsetof(struct rr_lists, reads));
-	memcpy(to->reads, from->reads, from->n_reads * sizeof(to->reads[0]));
-	memcpy(to->writes, from->writes, from->n_writes * sizeof(to->writes[0]));
-	memcpy(to->seg, from->seg, from->n_segs * sizeof(to->seg[0]));
+	for (uint16_t i = 0; i < from->n_reads; i++)
+		to->reads[i] = from->reads[i];
+	for (uint16_t i = 0; i < from->n_writes; i++)
+		to->writes[i] = from->writes[i];
+	for (uint16_t i = 0; i < from->n_segs; i++)
+		to->seg[i] = from->seg[i];
 	to->reply = from->reply;
 }
 

@@ -26,9 +26,13 @@ int rr_wire_get_prefix(struct rr_cursor *c, struct rr_prefix *ret)
 
 void rr_wire_put_prefix(struct rr_writer *w, const struct rr_prefix *p)
 {
-	rr_put_u32(w, p->xid);
-	rr_put_u32(w, p->vers);
-	rr_put_u32(w, p->credit);
-	rr_put_u32(w, p->htype);
-	rr_put_u32(w, p->flags);
+	uint8_t *b = rr_put_space(w, RR_WIRE_PREFIX);
+
+	if (!b)
+		return;
+	rr_store_u32(b, p->xid);
+	rr_store_u32(b + 4, p->vers);
+	rr_store_u32(b + 8, p->credit);
+	rr_store_u32(b + 12, p->htype);
+	rr_store_u32(b + 16, p->flags);
 }
