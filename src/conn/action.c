@@ -32,7 +32,8 @@ bool rr_action_cancel(struct rr_op *op)
 static void poll_xmit(struct rr_conn *c, struct rr_xmit *x, struct rr_action *ret)
 {
 	rr_list_push(&c->in_flight, &x->op.link);
-	memcpy(ret->sge, x->sge, x->n_sge * sizeof(x->sge[0]));
+	for (unsigned i = 0; i < x->n_sge; i++)
+		ret->sge[i] = x->sge[i];
 	ret->n_sge = x->n_sge;
 	ret->inv_handle = x->inv_handle;
 	ret->handle = x->handle;
@@ -176,29 +177,39 @@ bool rr_conn_next(struct rr_conn *c, struct rr_action *ret)
 
 /* -- completions ----------------------------------------------------------- */
 
-void rr_conn_completed(struct rr_conn *c, uint64_t token, int status, rr_time now)
+/* Completes a Send or Write.  Returns false if no action results.  A message of a
+ * feature or a request may end what other messages wait for. */
+static bool complete_xmit(struct rr_conn *c, struct rr_xmit *x, int status)
+{
+	bool awaited = x->request || c->features || rr_tx_clogged(c);
+
+	rr_xmit_completed(c, x, status);
+	return awaited || !rr_list_empty(&c->actions);
+}
+
+bool rr_conn_completed(struct rr_conn *c, uint64_t token, int status, rr_time now)
 {
 	struct rr_op *op = (struct rr_op *)(uintptr_t)token;
 
 	c->now = now;
 	if (rr_conn_dead(c))
-		return;
+		return false;
 	rr_conn_event(c, RR_CONN_EV_COMPLETE);
 	switch (op->kind) {
 	case RR_ACT_POST_RECV:
 		rr_recv_flushed(c, rr_container_of(op, struct rr_rbuf, op), status);
-		return;
+		return true;
 	case RR_ACT_SEND:
 	case RR_ACT_WRITE:
-		rr_xmit_completed(c, rr_container_of(op, struct rr_xmit, op), status);
-		return;
+		return complete_xmit(c, rr_container_of(op, struct rr_xmit, op),
+		                     status);
 	case RR_ACT_READ:
 		rr_read_completed(c, rr_container_of(op, struct rr_read_op, op),
 		                  status);
-		return;
+		return true;
 	case RR_ACT_INVALIDATE:
 		rr_mr_invalidated(c, rr_container_of(op, struct rr_mr, op), status);
-		return;
+		return true;
 	case RR_ACT_REGISTER:
 	case RR_ACT_READY:
 	case RR_ACT_EXTENSION:

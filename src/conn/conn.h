@@ -463,8 +463,9 @@ void rr_conn_received(struct rr_conn *, uint64_t token, size_t len, uint32_t inv
                       rr_time now);
 /* Reports that a Send, Write, Read or Invalidate has completed, that a Receive was
  * flushed, or that posting one of these failed.  For an Invalidate, -EINVAL means that
- * the region no longer exists (the peer invalidated it first) and counts as success. */
-void rr_conn_completed(struct rr_conn *, uint64_t token, int status, rr_time now);
+ * the region no longer exists (the peer invalidated it first) and counts as success.
+ * Returns false if no action results, so that rr_conn_next need not be called. */
+bool rr_conn_completed(struct rr_conn *, uint64_t token, int status, rr_time now);
 /* Reports the result of RR_ACT_REGISTER.  @status is 0 or an error; @handle and @offset
  * are valid if it is 0. */
 void rr_conn_registered(struct rr_conn *, uint64_t token, int status, uint32_t handle,

@@ -190,10 +190,26 @@ static inline bool rr_conn_dead(const struct rr_conn *c)
 /* Returns an unused, nonzero XID for a transport message that carries no RPC message.
  * [V10] */
 uint32_t rr_conn_own_xid(struct rr_conn *);
+/* Returns true if traces are read. */
+static inline bool rr_conn_traced(const struct rr_conn *c)
+{
+	return c->cfg.trace && c->cfg.trace->emit;
+}
 static inline void rr_conn_trace(const struct rr_conn *c, enum rr_trace_point p,
                                  uint32_t xid, uint64_t a, uint64_t b, uint64_t d)
 {
 	rr_trace(c->cfg.trace, p, c->cfg.id, xid, a, b, d);
+}
+
+/* -- tx.c ------------------------------------------------------------------ */
+
+/* Returns true if too many Sends are outstanding at the provider.  A peer that grants
+ * credits but never receives could otherwise make Sends accumulate without limit.  (The
+ * queues from which messages are chosen have limits.) A correct peer does not cause
+ * this, because it grants a credit only for a posted Receive. */
+static inline bool rr_tx_clogged(const struct rr_conn *c)
+{
+	return c->sends_out >= 2 * c->credit.limit + RR_MAX_WAITING_ERRORS;
 }
 
 /* -- version1.c ------------------------------------------------------------ */

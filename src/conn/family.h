@@ -26,6 +26,7 @@ struct rr_head {
 	const struct rr_lists *lists;         /* NULL = no chunks */
 	const struct rr_wire_done_list *done; /* notifications that the Call carries;
 	                                       * NULL = none */
+	size_t bytes; /* length of the encoded header, set by rr_head_measure() */
 };
 
 struct rr_family {
@@ -42,6 +43,12 @@ struct rr_family {
 	bool counted;      /* each part announces how many payload octets follow */
 	bool omits_unused; /* Replies do not return unused Write chunks */
 };
+
+/* Computes the length of the header and stores it in @bytes. */
+static inline void rr_head_measure(const struct rr_conn *c, struct rr_head *h)
+{
+	h->bytes = h->family->header_bytes(c, h);
+}
 
 /* The header types of the base protocol. */
 extern const struct rr_family rr_base_family;

@@ -2,8 +2,6 @@
 /* See payload_stream.h. */
 #include "conn/payload_stream.h"
 
-#include <string.h>
-
 void rr_stream_init(struct rr_stream *s)
 {
 	s->n = s->at = 0;
@@ -21,42 +19,13 @@ bool rr_stream_add(struct rr_stream *s, const void *base, size_t len, size_t pad
 	return true;
 }
 
-struct rr_slice rr_stream_next_run(const struct rr_stream *s, size_t most)
-{
-	const struct rr_slice *k = &s->s[s->at];
-	struct rr_slice run = {0};
-
-	if (s->off < k->len) {
-		run.base = k->base + s->off;
-		run.len = RR_MIN(k->len - s->off, most);
-	} else {
-		run.pad = RR_MIN(k->len + k->pad - s->off, most);
-	}
-	return run;
-}
-
-void rr_stream_skip(struct rr_stream *s, size_t len)
-{
-	const struct rr_slice *k = &s->s[s->at];
-
-	s->off += len;
-	s->left -= len;
-	if (s->off == k->len + k->pad) {
-		s->at++;
-		s->off = 0;
-	}
-}
-
 void rr_stream_copy(struct rr_stream *s, uint8_t *to, size_t len)
 {
 	while (len) {
 		struct rr_slice run = rr_stream_next_run(s, len);
 		size_t n = run.len + run.pad;
 
-		if (run.base)
-			memcpy(to, run.base, n);
-		else
-			memset(to, 0, n);
+		rr_stream_copy_run(&run, to);
 		to += n;
 		len -= n;
 		rr_stream_skip(s, n);

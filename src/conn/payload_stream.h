@@ -9,6 +9,8 @@
 
 #include "conn/conn.h"
 
+#include <string.h>
+
 /* @len octets of data, then @pad zero octets. */
 struct rr_slice {
 	const uint8_t *base;
@@ -30,9 +32,39 @@ void rr_stream_init(struct rr_stream *);
 bool rr_stream_add(struct rr_stream *, const void *base, size_t len, size_t pad);
 /* Returns the next run: at most @most octets, all data or all padding.  For padding,
  * @base is NULL.  The stream must not be at its end. */
-struct rr_slice rr_stream_next_run(const struct rr_stream *, size_t most);
+static inline struct rr_slice rr_stream_next_run(const struct rr_stream *s, size_t most)
+{
+	const struct rr_slice *k = &s->s[s->at];
+	struct rr_slice run = {0};
+
+	if (s->off < k->len) {
+		run.base = k->base + s->off;
+		run.len = RR_MIN(k->len - s->off, most);
+	} else {
+		run.pad = RR_MIN(k->len + k->pad - s->off, most);
+	}
+	return run;
+}
+/* Copies a run that rr_stream_next_run() returned. */
+static inline void rr_stream_copy_run(const struct rr_slice *run, uint8_t *to)
+{
+	if (run->base)
+		memcpy(to, run->base, run->len);
+	else
+		memset(to, 0, run->pad);
+}
 /* Skips @len octets of the next run. */
-void rr_stream_skip(struct rr_stream *, size_t len);
+static inline void rr_stream_skip(struct rr_stream *s, size_t len)
+{
+	const struct rr_slice *k = &s->s[s->at];
+
+	s->off += len;
+	s->left -= len;
+	if (s->off == k->len + k->pad) {
+		s->at++;
+		s->off = 0;
+	}
+}
 /* Copies the next @len octets, which must exist, and skips them. */
 void rr_stream_copy(struct rr_stream *, uint8_t *to, size_t len);
 

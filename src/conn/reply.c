@@ -33,7 +33,8 @@ struct reply_plan {
 	const struct rr_piece *item[RR_WIRE_MAX_WRITES]; /* item written to each Write
 	                                                  * chunk; NULL = chunk
 	                                                  * unused */
-	bool special;
+	bool simple;  /* the stream is sent in one message */
+	bool special; /* the stream is sent in the Reply chunk */
 };
 
 /* Returns true if item @k is to be written to Write chunk number @chunk.  An item stays
@@ -199,7 +200,8 @@ static bool choose_reply_format(struct rr_conn *c, struct rr_request_state *q,
 	}
 	if (c->cfg.features.reply_chunk_first && choose_reply_chunk(c, q, p))
 		return true;
-	if (fits_inline(c, q) || choose_reply_chunk(c, q, p) || choose_exposure(c, q))
+	p->simple = fits_inline(c, q);
+	if (p->simple || choose_reply_chunk(c, q, p) || choose_exposure(c, q))
 		return true;
 	/* The Write list fits in the header, as checked by call_checks.c. */
 	if (continues_within(c, q, max_reply_parts(c)))
@@ -289,7 +291,6 @@ static void trace_reply(struct rr_conn *c, const struct rr_request_state *q,
                         const struct reply_plan *p)
 {
 	size_t left = q->stream.left;
-	bool simple = fits_inline(c, q);
 	uint64_t written = 0;
 
 	for (unsigned i = 0; i < q->req.n_writes; i++)
@@ -297,12 +298,12 @@ static void trace_reply(struct rr_conn *c, const struct rr_request_state *q,
 	rr_conn_trace(c, RR_TRACE_REPLY_SENT, q->req.xid,
 	              q->exposure  ? 3
 	              : p->special ? 2
-	              : simple     ? 0
+	              : p->simple  ? 0
 	                           : 1,
 	              left, written);
 	if (p->special || q->exposure)
 		return;
-	if (simple)
+	if (p->simple)
 		c->count.bytes_inline += left;
 	else
 		c->count.bytes_continued += left;
@@ -380,10 +381,13 @@ void rr_reply_not_exposed(struct rr_conn *c, struct rr_request_state *q)
 static struct rr_xmit *next_reply_message(struct rr_conn *c, struct rr_request_state *q)
 {
 	struct rr_head h = reply_head(q);
-	bool inline_reply = q->reply_htype == RDMA2_MSG;
-	size_t len = inline_reply ? rr_tx_part(c, q->stream.left, &h) : 0;
 	struct rr_xmit *x;
+	size_t len = 0;
 
+	if (q->reply_htype == RDMA2_MSG)
+		len = rr_tx_part(c, q->stream.left, &h);
+	else
+		rr_head_measure(c, &h);
 	q->all_sent = !(h.flags & RDMA2_F_MORE);
 	x = rr_xmit_message(c, &h, &q->stream, len);
 	if (x && q->all_sent)

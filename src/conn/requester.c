@@ -192,11 +192,13 @@ static uint32_t carry_notices(struct rr_conn *c, struct rr_call_state *s,
 	size_t len;
 
 	base.family = &rr_base_family; /* only this family has RDMA2_MSG_DONE */
-	len = base.family->header_bytes(c, &base) + s->stream.left;
+	rr_head_measure(c, &base);
+	len = base.bytes + s->stream.left;
 	if (len > c->props.send_inline)
 		return 0;
 	base.done = rr_notice_carry(c, s, c->props.send_inline - len, &inv_handle);
 	if (base.done) {
+		rr_head_measure(c, &base);
 		c->count.done_sent += base.done->count;
 		s->family = base.family;
 		*h = base;
@@ -211,10 +213,14 @@ static struct rr_xmit *next_call_message(struct rr_conn *c, struct rr_call_state
 	                    .xid = s->call->xid,
 	                    .htype = s->special ? RDMA2_NOMSG : RDMA2_MSG,
 	                    .lists = s->chunks ? &s->chunks->lists : NULL};
-	size_t len = s->special ? 0 : rr_tx_part(c, s->stream.left, &h);
 	uint32_t inv_handle = 0;
 	struct rr_xmit *x;
+	size_t len = 0;
 
+	if (s->special)
+		rr_head_measure(c, &h);
+	else
+		len = rr_tx_part(c, s->stream.left, &h);
 	*ret_last = !(h.flags & RDMA2_F_MORE);
 	if (*ret_last && !s->special && s->phase == RR_CALL_PREPARED &&
 	    c->rprc.n_notices)
@@ -257,23 +263,28 @@ static void send_call_part(struct rr_conn *c, struct rr_call_state *s)
 	}
 }
 
+/* Prepares a call.  Returns true if it can be sent at once: it has not failed, and needs
+ * no registrations. */
+static bool prepare_call(struct rr_conn *c, struct rr_call_state *s)
+{
+	int err = rr_call_chunks_prepare(c, s);
+
+	if (err)
+		rr_call_end(c, s, rr_recover_failed(s, err));
+	return s->phase == RR_CALL_PREPARED;
+}
+
 bool rr_call_transmit(struct rr_conn *c, struct rr_call_state *s)
 {
-	int err;
-
 	if (s->phase == RR_CALL_REGISTERING)
 		return false;
-	if (s->phase == RR_CALL_QUEUED) {
-		err = rr_call_chunks_prepare(c, s);
-		if (err)
-			rr_call_end(c, s, rr_recover_failed(s, err));
-	} else {
-		RR_ASSERT(s->phase == RR_CALL_PREPARED || s->phase == RR_CALL_SENDING);
-		rr_call_event(s, RR_CALL_EV_SEND);
-		if (s->rtr && !s->rtr->plain)
-			return rr_rtr_transmit_call(c, s);
-		send_call_part(c, s);
-	}
+	if (s->phase == RR_CALL_QUEUED && !prepare_call(c, s))
+		return true;
+	RR_ASSERT(s->phase == RR_CALL_PREPARED || s->phase == RR_CALL_SENDING);
+	rr_call_event(s, RR_CALL_EV_SEND);
+	if (s->rtr && !s->rtr->plain)
+		return rr_rtr_transmit_call(c, s);
+	send_call_part(c, s);
 	return true;
 }
 

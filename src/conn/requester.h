@@ -105,9 +105,9 @@ struct rr_call_state *rr_call_find(const struct rr_conn *, uint32_t xid);
 /* Returns the call with this XID if it is being sent or waits for its Reply; otherwise
  * NULL. */
 struct rr_call_state *rr_call_sent(const struct rr_conn *, uint32_t xid);
-/* Advances a call that is to be sent: prepares the call, or queues its first or next
- * message.  A credit must be available.  Returns false if registrations are still
- * outstanding. */
+/* Advances a call that is to be sent: prepares the call if necessary, then queues its
+ * first or next message unless registrations have begun.  A credit must be available.
+ * Returns false if nothing was done, because registrations are still outstanding. */
 bool rr_call_transmit(struct rr_conn *, struct rr_call_state *);
 /* Records that the Call is about to be sent, completely or in part. */
 void rr_call_await(struct rr_conn *, struct rr_call_state *);

@@ -67,11 +67,13 @@ size_t rr_tx_part(const struct rr_conn *c, size_t left, struct rr_head *h)
 {
 	size_t room;
 
-	if (h->family->header_bytes(c, h) + left <= c->props.send_inline)
+	rr_head_measure(c, h);
+	if (h->bytes + left <= c->props.send_inline)
 		return left;
-	room = c->props.send_inline - rr_tx_part_header(c, h);
 	h->flags |= RDMA2_F_MORE;
 	h->lists = NULL;
+	rr_head_measure(c, h);
+	room = c->props.send_inline - h->bytes;
 	/* The result is a multiple of four and leaves at least four octets for the last
 	 * part. [M6] */
 	return RR_MIN(room & ~(size_t)3, (left - 4) & ~(size_t)3);
@@ -173,10 +175,10 @@ static struct rr_xmit *build_abort_part(struct rr_conn *c)
 	static const uint8_t word[4];
 	const struct rr_segment nowhere = {.handle = 0, .length = UINT32_MAX};
 	struct rr_lists *l = rr_slab_get(&c->lists_slab);
-	const struct rr_head head = {.family = c->tx.abort_family,
-	                             .xid = c->tx.abort_xid,
-	                             .htype = RDMA2_MSG,
-	                             .lists = l};
+	struct rr_head head = {.family = c->tx.abort_family,
+	                       .xid = c->tx.abort_xid,
+	                       .htype = RDMA2_MSG,
+	                       .lists = l};
 	struct rr_stream s;
 	struct rr_xmit *x;
 	int err;
@@ -188,6 +190,7 @@ static struct rr_xmit *build_abort_part(struct rr_conn *c)
 	RR_ASSERT(!err);
 	rr_stream_init(&s);
 	(void)rr_stream_add(&s, word, sizeof(word), 0);
+	rr_head_measure(c, &head);
 	x = rr_xmit_message(c, &head, &s, s.left);
 	rr_slab_put(&c->lists_slab, l);
 	return x;
@@ -287,6 +290,8 @@ static bool send_next_ext(struct rr_conn *c)
 
 static bool send_rpc(struct rr_conn *c)
 {
+	if (rr_list_empty(&c->tx.replies) && rr_list_empty(&c->tx.calls))
+		return false;
 	c->tx.replies_first = !c->tx.replies_first;
 	if (c->tx.replies_first)
 		return send_next_reply(c) || send_next_call(c);
@@ -295,6 +300,8 @@ static bool send_rpc(struct rr_conn *c)
 
 static bool send_turn(struct rr_conn *c)
 {
+	if (rr_list_empty(&c->tx.exts))
+		return send_rpc(c);
 	c->tx.ext_first = !c->tx.ext_first;
 	if (c->tx.ext_first)
 		return send_next_ext(c) || send_rpc(c);
@@ -314,15 +321,12 @@ void rr_tx_withhold(struct rr_conn *c)
 		                   begun || c->cont.n_discards);
 }
 
-static bool send_grant(struct rr_conn *c)
+static bool send_grant_message(struct rr_conn *c)
 {
-	const struct rr_head head = {.family = rr_htfam_grant_family(c),
-	                             .htype = RDMA2_NOMSG};
+	struct rr_head head = {.family = rr_htfam_grant_family(c),
+	                       .htype = RDMA2_NOMSG};
 	struct rr_xmit *x;
 
-	/* Withholding can only lower the number of credits that are due. */
-	if (c->credit.owed < RR_CREDIT_GRANT_MIN && !c->tx.grant_now)
-		return false;
 	rr_tx_withhold(c);
 	if (!rr_credit_grant_due(&c->credit) && !c->tx.grant_now) {
 		if (rr_credit_due(&c->credit) >= RR_CREDIT_GRANT_MIN &&
@@ -330,6 +334,7 @@ static bool send_grant(struct rr_conn *c)
 			c->tx.grant_at = c->now + c->cfg.grant_ns;
 		return false;
 	}
+	rr_head_measure(c, &head);
 	x = rr_xmit_message(c, &head, NULL, 0);
 	if (!x)
 		return false; /* the credits stay owed */
@@ -340,16 +345,14 @@ static bool send_grant(struct rr_conn *c)
 	return true;
 }
 
-/* -- choosing the next message --------------------------------------------- */
-
-/* Returns true if too many Sends are outstanding at the provider.  A peer that grants
- * credits but never receives could otherwise make Sends accumulate without limit.  (The
- * queues from which messages are chosen have limits.) A correct peer does not cause
- * this, because it grants a credit only for a posted Receive. */
-static bool is_clogged(const struct rr_conn *c)
+static bool send_grant(struct rr_conn *c)
 {
-	return c->sends_out >= 2 * c->credit.limit + RR_MAX_WAITING_ERRORS;
+	/* Withholding can only lower the number of credits that are due. */
+	return (c->credit.owed >= RR_CREDIT_GRANT_MIN || c->tx.grant_now) &&
+	       send_grant_message(c);
 }
+
+/* -- choosing the next message --------------------------------------------- */
 
 static bool send_props(struct rr_conn *c)
 {
@@ -361,7 +364,7 @@ bool rr_tx_send_next(struct rr_conn *c)
 {
 	bool exchanging = c->version->properties && c->props.out != RR_PROPS_OUT_FINAL;
 
-	if (!rr_conn_live(c) || is_clogged(c))
+	if (!rr_conn_live(c) || rr_tx_clogged(c))
 		return false;
 	if (first_error_unsettled(c))
 		return send_queued_error(c);

@@ -146,10 +146,10 @@ void rr_xmit_append(struct rr_xmit *x, struct rr_stream *s, size_t len)
 		if (is_gathered(&run, x->n_refs)) {
 			append_reference(x, &run);
 			x->n_refs++;
-			rr_stream_skip(s, n);
 		} else {
-			rr_stream_copy(s, append_own(x, n), n);
+			rr_stream_copy_run(&run, append_own(x, n));
 		}
+		rr_stream_skip(s, n);
 		len -= n;
 	}
 }
@@ -175,8 +175,7 @@ struct rr_xmit *rr_xmit_begin(struct rr_conn *c, const struct rr_prefix *p, size
 struct rr_xmit *rr_xmit_message(struct rr_conn *c, const struct rr_head *h,
                                 struct rr_stream *stream, size_t len)
 {
-	size_t header = h->family->header_bytes(c, h);
-	struct rr_xmit *x = rr_xmit_new(c, header + count_copied(stream, len));
+	struct rr_xmit *x = rr_xmit_new(c, h->bytes + count_copied(stream, len));
 	struct rr_writer w;
 
 	if (!x)
@@ -211,9 +210,10 @@ static size_t xmit_octets(const struct rr_xmit *x)
 
 static void launch_send(struct rr_conn *c, struct rr_xmit *x)
 {
-	rr_conn_trace(c, RR_TRACE_MSG_SENT, rr_load_u32(x->buf),
-	              rr_load_u32(x->buf + 12), xmit_octets(x),
-	              rr_load_u32(x->buf + 8));
+	if (rr_conn_traced(c))
+		rr_conn_trace(c, RR_TRACE_MSG_SENT, rr_load_u32(x->buf),
+		              rr_load_u32(x->buf + 12), xmit_octets(x),
+		              rr_load_u32(x->buf + 8));
 	c->count.sends++;
 	c->sends_out++;
 	c->tx.grant_at = RR_TIME_NEVER;

@@ -301,7 +301,9 @@ static void take_completion(struct rr_pump *p, const struct rr_wc *wc, rr_time n
 	case RR_WC_WRITE:
 	case RR_WC_INVALIDATE:
 		RR_MACHINE_EVENT(rr_link_machine, p->state, RR_LINK_EV_COMPLETE);
-		rr_conn_completed(p->conn, wc->token, wc->status, now);
+		if (!rr_conn_completed(p->conn, wc->token, wc->status, now) &&
+		    !p->stalled)
+			return; /* most Sends of a client */
 		break;
 	}
 	rr_pump_drain(p, now);
