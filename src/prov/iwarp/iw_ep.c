@@ -366,8 +366,8 @@ static void drop_idle_buffers(struct rr_iw_ep *ep)
  */
 static void kick_responder(struct rr_iw_ep *ep)
 {
-	if (!ep->initiator || !rr_iw_is(ep, RR_IW_BIT(READY) | RR_IW_BIT(DRAIN)) ||
-	    ep->tx.mute || ep->kicks > RR_IW_KICKS) {
+	if (ep->kicks > RR_IW_KICKS || !ep->initiator || ep->tx.mute ||
+	    !rr_iw_is(ep, RR_IW_BIT(READY) | RR_IW_BIT(DRAIN))) {
 		ep->kick_at = RR_TIME_NEVER; /* cancels a planned kick */
 		return;
 	}

@@ -34,6 +34,10 @@
 #define NEED_PIECES (2 * RR_PROV_MAX_SGE + 2)
 #define NEED_STAGE  12288u /* space for the largest FPDU with markers */
 
+_Static_assert(NEED_STAGE >= RR_FPDU_LEN + RR_DDP_UNTAGGED + RR_FPDU_TAIL_MAX +
+                                     RR_PROV_MAX_SGE * COPY_MAX,
+               "an FPDU's staged octets fit");
+
 /* ---- pieces ---- */
 
 static void add_tx_piece(struct rr_iw_tx *tx, const void *p, size_t len, uint32_t stag)
@@ -52,16 +56,21 @@ static void add_tx_piece(struct rr_iw_tx *tx, const void *p, size_t len, uint32_
 	tx->buf->v[tx->tail++] = (struct iovec){(void *)(uintptr_t)p, len};
 }
 
-/* Appends a piece of @len octets in the stage.  Returns the address of the piece, whose
- * contents the caller then writes. */
-static uint8_t *stage_octets(struct rr_iw_tx *tx, size_t len)
+/* Returns the free octets of the stage. */
+static uint8_t *stage_end(const struct rr_iw_tx *tx)
 {
-	uint8_t *p = tx->buf->stage + tx->stage_used;
+	return tx->buf->stage + tx->stage_used;
+}
+
+/* Appends a piece of the octets from stage_end() up to @end, which have been written. */
+static void add_staged(struct rr_iw_tx *tx, const uint8_t *end)
+{
+	const uint8_t *p = stage_end(tx);
+	size_t len = (size_t)(end - p);
 
 	RR_ASSERT(len <= RR_IW_TX_STAGE - tx->stage_used);
 	tx->stage_used += (unsigned)len;
 	add_tx_piece(tx, p, len, 0);
-	return p;
 }
 
 static bool has_tx_room(const struct rr_iw_tx *tx)
@@ -108,9 +117,12 @@ int rr_iw_tx_raw(struct rr_iw_ep *ep, const void *p, size_t len)
 {
 	int rc = ensure_tx_buf(ep);
 
-	if (!rc)
-		memcpy(stage_octets(&ep->tx, len), p, len);
-	return rc;
+	if (rc)
+		return rc;
+	RR_ASSERT(len <= RR_IW_TX_STAGE - ep->tx.stage_used);
+	memcpy(stage_end(&ep->tx), p, len);
+	add_staged(&ep->tx, stage_end(&ep->tx) + len);
+	return 0;
 }
 
 void rr_iw_tx_start(struct rr_iw_ep *ep)
@@ -166,7 +178,7 @@ int rr_iw_tx_detach(struct rr_iw_ep *ep, uint32_t stag)
 /* ---- one FPDU ---- */
 
 struct tx_seg {
-	uint8_t hdr[RR_DDP_UNTAGGED];
+	struct rr_ddp h;
 	uint32_t hlen;
 	struct iovec v[RR_PROV_MAX_SGE];
 	unsigned n;
@@ -178,7 +190,7 @@ struct tx_seg {
  * time. */
 static void begin_seg(struct tx_seg *s, const struct rr_ddp *h)
 {
-	rr_ddp_put(s->hdr, h);
+	s->h = *h;
 	s->hlen = (uint32_t)rr_ddp_size(h->tagged);
 	s->n = 0;
 	s->len = 0;
@@ -195,55 +207,62 @@ static void set_seg_payload(struct tx_seg *s, void *p, uint32_t len, uint32_t st
 
 static void emit_marked_fpdu(struct rr_iw_tx *tx, const struct tx_seg *s)
 {
+	uint8_t hdr[RR_DDP_UNTAGGED];
 	struct iovec v[1 + RR_PROV_MAX_SGE];
-	uint8_t *p = tx->buf->stage + tx->stage_used;
+	uint8_t *p = stage_end(tx);
 	size_t len = s->hlen + s->len;
 
 	RR_ASSERT(rr_fpdu_marked_size(len) <= RR_IW_TX_STAGE - tx->stage_used);
-	v[0] = (struct iovec){(void *)(uintptr_t)s->hdr, s->hlen};
+	rr_ddp_put(hdr, &s->h);
+	v[0] = (struct iovec){hdr, s->hlen};
 	memcpy(v + 1, s->v, s->n * sizeof(v[0]));
-	len = rr_fpdu_put(&tx->framer, p, v, s->n + 1, len);
-	tx->stage_used += (unsigned)len;
-	add_tx_piece(tx, p, len, 0);
+	add_staged(tx, p + rr_fpdu_put(&tx->framer, p, v, s->n + 1, len));
 }
 
+/* Copies a short payload piece to the stage at @p, or adds a long one in place, after
+ * the octets staged before it.  Returns the new end of the staged octets. */
+static uint8_t *emit_payload(struct rr_iw_tx *tx, const struct iovec *v, uint32_t stag,
+                             uint8_t *p, uint32_t *crc)
+{
+	const uint8_t *run = stage_end(tx);
+
+	if (v->iov_len <= COPY_MAX) {
+		if (v->iov_len)
+			memcpy(p, v->iov_base, v->iov_len);
+		return p + v->iov_len;
+	}
+	add_staged(tx, p);
+	add_tx_piece(tx, v->iov_base, v->iov_len, stag);
+	if (tx->framer.crc) {
+		*crc = rr_crc_add(*crc, run, (size_t)(p - run));
+		*crc = rr_crc_add(*crc, v->iov_base, v->iov_len);
+	}
+	return p;
+}
+
+/* Frames a segment.  The octets from stage_end() to @p are in no piece, and not in the
+ * CRC, yet. */
 static void emit_fpdu(struct rr_iw_tx *tx, const struct tx_seg *s)
 {
-	bool sum = tx->framer.crc;
 	uint32_t crc = RR_CRC_INIT, len = s->hlen + s->len;
-	unsigned pad = rr_fpdu_pad(len);
-	uint8_t *run, *p;
+	uint8_t *p = stage_end(tx), *run;
 
 	if (tx->framer.markers) {
 		emit_marked_fpdu(tx, s);
 		return;
 	}
-	/* from @run on, the octets in the stage are not in the CRC yet */
-	run = p = stage_octets(tx, RR_FPDU_LEN + s->hlen);
+	RR_ASSERT(RR_IW_TX_STAGE - tx->stage_used >= NEED_STAGE);
 	rr_store_u16(p, (uint16_t)len);
-	memcpy(p + RR_FPDU_LEN, s->hdr, s->hlen);
-	for (unsigned i = 0; i < s->n; i++) {
-		const struct iovec *v = &s->v[i];
-
-		if (v->iov_len <= COPY_MAX) {
-			if (v->iov_len)
-				memcpy(stage_octets(tx, v->iov_len), v->iov_base,
-				       v->iov_len);
-			continue;
-		}
-		add_tx_piece(tx, v->iov_base, v->iov_len, s->stag);
-		if (!sum)
-			continue;
-		p = tx->buf->stage + tx->stage_used;
-		crc = rr_crc_add(crc, run, (size_t)(p - run));
-		crc = rr_crc_add(crc, v->iov_base, v->iov_len);
-		run = p;
-	}
-	p = stage_octets(tx, pad + RR_FPDU_CRC);
-	memset(p, 0, pad + RR_FPDU_CRC);
-	p += pad;
-	if (sum)
+	rr_ddp_put(p + RR_FPDU_LEN, &s->h);
+	p += RR_FPDU_LEN + s->hlen;
+	for (unsigned i = 0; i < s->n; i++)
+		p = emit_payload(tx, &s->v[i], s->stag, p, &crc);
+	memset(p, 0, 3 + RR_FPDU_CRC);
+	p += rr_fpdu_pad(len);
+	run = stage_end(tx);
+	if (tx->framer.crc)
 		rr_crc_store(p, rr_crc_add(crc, run, (size_t)(p - run)));
+	add_staged(tx, p + RR_FPDU_CRC);
 }
 
 /* ---- messages ---- */
@@ -584,11 +603,11 @@ bool rr_iw_tx_busy(const struct rr_iw_ep *ep)
 		return true;
 	if (tx->mute)
 		return false;
-	if (!tx->open)
-		return !deaf && has_waiting_wr(ep);
-	if (tx->rtr || tx->term || tx->kick || choose_source(ep) != RR_IW_NONE)
+	if (tx->open && (tx->rtr || tx->term || tx->kick || ep->resps.count))
 		return true;
-	return !deaf && has_waiting_wr(ep);
+	if (!has_waiting_wr(ep))
+		return false;
+	return !deaf || (tx->open && !is_read_stalled(ep));
 }
 
 /* ---- the socket ---- */
@@ -666,7 +685,8 @@ static bool frame_ahead(struct rr_iw_ep *ep)
 	return tx->head != tx->tail;
 }
 
-int rr_iw_tx_run(struct rr_iw_ep *ep)
+/* Frames and writes as rr_iw_tx_run(), if that is busy. */
+static int write_frames(struct rr_iw_ep *ep)
 {
 	struct rr_iw_tx *tx = &ep->tx;
 	uint64_t stop = tx->sent + TURN_MAX;
@@ -693,5 +713,13 @@ int rr_iw_tx_run(struct rr_iw_ep *ep)
 	}
 	complete_written(ep); /* including zero-length Reads */
 	tx->blocked = false;
+	return 0;
+}
+
+int rr_iw_tx_run(struct rr_iw_ep *ep)
+{
+	if (rr_iw_tx_busy(ep))
+		return write_frames(ep);
+	ep->tx.blocked = false;
 	return 0;
 }
