@@ -171,7 +171,7 @@ bool rr_conn_next(struct rr_conn *c, struct rr_action *ret)
 			return true;
 		}
 	} while (rr_request_next(c) ||
-	         (c->cfg.features.on && rr_features_progress(c)) || rr_tx_send_next(c));
+	         (c->busy && rr_features_progress(c)) || rr_tx_send_next(c));
 	return poll_closed(c, ret);
 }
 

@@ -542,6 +542,23 @@ static bool asks_directions(const struct rr_call *call)
 	return false;
 }
 
+static bool has_reducible_item(const struct call_plan *p)
+{
+	const struct rr_call *call = p->s->call;
+
+	for (unsigned i = 0; i < call->n_pieces; i++)
+		if (is_reducible(p, &call->pieces[i]))
+			return true;
+	return false;
+}
+
+/* Returns true if a group may be better than a message of a base type. */
+static bool may_profit(const struct call_plan *p)
+{
+	return asks_directions(p->s->call) || has_reducible_item(p) ||
+	       !fits_one_message(p, count_payload(p, true));
+}
+
 /* Returns true if the planned group is better than a message of a base type. */
 static bool is_profitable(const struct call_plan *p)
 {
@@ -595,7 +612,7 @@ int rr_call_plan(struct rr_conn *c, struct rr_call_state *s)
 	if (!forward && level == RDMA2_RVRSDIR_NONE)
 		return -EPROTONOSUPPORT; /* [R2] */
 	s->family = call.family;
-	if (rr_rtr_may_call(c, s) && plan_as_group(&p)) {
+	if (rr_rtr_may_call(c, s) && may_profit(&p) && plan_as_group(&p)) {
 		s->family =
 		        &rr_base_family; /* if it is not sent as a group after all */
 		return 0;

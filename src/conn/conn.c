@@ -319,7 +319,7 @@ rr_time rr_conn_deadline(const struct rr_conn *c)
 	if (!rr_conn_live(c))
 		return RR_TIME_NEVER;
 	t = RR_MIN(t, rr_cont_deadline(c));
-	if (c->cfg.features.on)
+	if (c->busy)
 		t = RR_MIN(t, rr_features_deadline(c));
 	t = RR_MIN(t, RR_MIN(stuck_deadline(c), c->overdue_at));
 	return RR_MIN(t, rr_tx_deadline(c));

@@ -104,6 +104,8 @@ struct rr_conn {
 	struct rr_auth_state auth;
 	struct rr_ext_state ext;
 	unsigned features; /* bit mask of the features in use, 1u << enum rr_feature */
+	unsigned busy;     /* bit mask of the features that have work, which may wait
+	                    * for a time, a completion or a credit */
 	struct rr_rprc rprc;
 	struct rr_htfam htfam;
 	struct rr_rtr rtr;

@@ -72,6 +72,8 @@ enum { ALL_FEATURES = (1 << RR_FEATURES) - 1 };
 
 const struct rr_feature_ops *rr_feature_of(const struct rr_conn *c, uint32_t htype)
 {
+	if (htype == RDMA2_MSG || htype == RDMA2_NOMSG)
+		return NULL;
 	FOR_EACH_FEATURE (c->features, f, accepts)
 		if (f->accepts(c, htype))
 			return f;
@@ -139,17 +141,33 @@ unsigned rr_features_agreed(const struct rr_conn *c)
 	return mask;
 }
 
+void rr_feature_begin(struct rr_conn *c, enum rr_feature f)
+{
+	c->busy |= 1u << f;
+}
+
+static void forget_idle_features(struct rr_conn *c)
+{
+	for (unsigned i = 0; i < RR_FEATURES; i++) {
+		const struct rr_feature_ops *f = pick_feature(c->busy, i);
+
+		if (f && f->idle(c))
+			c->busy &= ~(1u << i);
+	}
+}
+
 bool rr_features_progress(struct rr_conn *c)
 {
-	FOR_EACH_FEATURE (c->cfg.features.on, f, progress)
+	FOR_EACH_FEATURE (c->busy, f, progress)
 		if (f->progress(c))
 			return true;
+	forget_idle_features(c);
 	return false;
 }
 
 bool rr_features_transmit(struct rr_conn *c)
 {
-	FOR_EACH_FEATURE (c->features, f, transmit)
+	FOR_EACH_FEATURE (c->features & c->busy, f, transmit)
 		if (f->transmit(c))
 			return true;
 	return false;
@@ -157,7 +175,7 @@ bool rr_features_transmit(struct rr_conn *c)
 
 void rr_features_tick(struct rr_conn *c)
 {
-	FOR_EACH_FEATURE (c->cfg.features.on, f, tick)
+	FOR_EACH_FEATURE (c->busy, f, tick)
 		f->tick(c);
 }
 
@@ -165,7 +183,7 @@ rr_time rr_features_deadline(const struct rr_conn *c)
 {
 	rr_time t = RR_TIME_NEVER;
 
-	FOR_EACH_FEATURE (c->cfg.features.on, f, deadline)
+	FOR_EACH_FEATURE (c->busy, f, deadline)
 		t = RR_MIN(t, f->deadline(c));
 	return t;
 }

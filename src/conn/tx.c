@@ -386,7 +386,7 @@ bool rr_tx_send_next(struct rr_conn *c)
 		return true;
 	if (rr_rtr_waits(&c->rtr))
 		return rr_rtr_send_waiting(c) || send_grant(c);
-	return (c->features && rr_features_transmit(c)) || send_turn(c) ||
+	return (c->busy && rr_features_transmit(c)) || send_turn(c) ||
 	       (c->version->grants && send_grant(c));
 }
 

@@ -77,6 +77,7 @@ bool rr_reminv_keep(struct rr_conn *c, struct rr_call_state *s)
 	rr_call_keep(c, s);
 	s->kept_until = wait == RR_TIME_NEVER ? wait : c->now + wait;
 	rr_list_push(&c->reminv.kept, &s->kept);
+	rr_feature_begin(c, RR_FEATURE_REMINV);
 	withdraw_others(c, s, named);
 	return true;
 }

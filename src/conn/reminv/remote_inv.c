@@ -144,11 +144,17 @@ static rr_time next_wait_end(const struct rr_conn *c)
 	         : RR_TIME_NEVER;
 }
 
+static bool keeps_no_call(const struct rr_conn *c)
+{
+	return rr_list_empty(&c->reminv.kept);
+}
+
 const struct rr_feature_ops rr_reminv_ops = {
         .put_props = put_reminv_prop,
         .take_prop = take_reminv_prop,
         .agree = agree_reminv,
         .agreed = reminv_agreed,
+        .idle = keeps_no_call,
         .tick = end_waits,
         .deadline = next_wait_end,
 };

@@ -276,6 +276,7 @@ void rr_exposure_sent(struct rr_conn *c, struct rr_exposure *e)
 		return;
 	e->deadline = c->now + RR_MS(c->cfg.features.rprc_lifetime_ms);
 	rr_list_push(&c->rprc.due, &e->due);
+	rr_feature_begin(c, RR_FEATURE_RPRC);
 }
 
 void rr_exposure_drop(struct rr_conn *c, struct rr_exposure *e)

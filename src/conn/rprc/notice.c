@@ -47,6 +47,7 @@ static struct rr_notice *new_notice(struct rr_conn *c, uint32_t xid)
 	}
 	*n = (struct rr_notice){.xid = xid, .due = c->now};
 	c->rprc.n_notices++;
+	rr_feature_begin(c, RR_FEATURE_RPRC);
 	return n;
 }
 

@@ -188,6 +188,7 @@ static bool create_pull(struct rr_conn *c, struct rr_call_state *s,
 	k->n = chunk->count;
 	memcpy(k->seg, &m->lists.seg[chunk->first], k->n * sizeof(k->seg[0]));
 	rr_list_push(&c->rprc.pulls_list, &k->link);
+	rr_feature_begin(c, RR_FEATURE_RPRC);
 	rr_list_push(&c->rprc.waiting, &k->waiting);
 	s->pull = k;
 	return true;

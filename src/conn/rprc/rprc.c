@@ -196,6 +196,12 @@ static rr_time rprc_deadline(const struct rr_conn *c)
 	              RR_MIN(rr_notice_deadline(c), rr_reply_pull_deadline(c)));
 }
 
+static bool rprc_is_idle(const struct rr_conn *c)
+{
+	return !c->rprc.n_notices && rr_list_empty(&c->rprc.due) &&
+	       rr_list_empty(&c->rprc.pulls_list);
+}
+
 const struct rr_feature_ops rr_rprc_ops = {
         .put_props = put_rprc_props,
         .take_prop = take_rprc_prop,
@@ -205,6 +211,7 @@ const struct rr_feature_ops rr_rprc_ops = {
         .accepts = accepts_rprc,
         .invalidated = rprc_invalidated,
         .received = receive_rprc,
+        .idle = rprc_is_idle,
         .progress = rr_reply_pull_next,
         .tick = rr_exposure_tick,
         .deadline = rprc_deadline,

@@ -208,6 +208,11 @@ static rr_time rtr_deadline(const struct rr_conn *c)
 	return c->rtr.wait_until > c->now ? c->rtr.wait_until : RR_TIME_NEVER;
 }
 
+static bool rtr_is_idle(const struct rr_conn *c)
+{
+	return !c->rtr.n_reports && !rr_rtr_waits(&c->rtr);
+}
+
 const struct rr_feature_ops rr_rtr_ops = {
         .put_props = put_rtr_props,
         .take_prop = take_rtr_prop,
@@ -216,6 +221,7 @@ const struct rr_feature_ops rr_rtr_ops = {
         .agreed = rtr_agreed,
         .accepts = accepts_rtr,
         .received = rr_rtr_received,
+        .idle = rtr_is_idle,
         .transmit = rr_rtr_send_report,
         .deadline = rtr_deadline,
         .lost = lose_rtr,

@@ -82,6 +82,7 @@ void rr_rtr_report(struct rr_conn *c, bool response, const struct rr_rtr_error *
 		                           * reports */
 		return;
 	}
+	rr_feature_begin(c, RR_FEATURE_RTR);
 	t->report[t->n_reports++] = (struct rr_rtr_report){
 	        .xid = e->bad.xid,
 	        .flags = response ? 0 : RDMA2_F_RESPONSE,

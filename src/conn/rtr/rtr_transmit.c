@@ -149,6 +149,7 @@ void rr_rtr_wait(struct rr_conn *c, struct rr_call_state *s, struct rr_request_s
 	t->wait_call = s;
 	t->wait_reply = q;
 	t->wait_until = c->now + c->cfg.features.group_wait;
+	rr_feature_begin(c, RR_FEATURE_RTR);
 	c->count.credit_stalls++;
 	rr_conn_trace(c, RR_TRACE_CREDIT_STALL, 0, 0, c->credit.avail, c->credit.owed);
 }
