@@ -170,8 +170,8 @@ bool rr_conn_next(struct rr_conn *c, struct rr_action *ret)
 			poll_action(c, rr_container_of(n, struct rr_op, link), ret);
 			return true;
 		}
-	} while (rr_request_next(c) ||
-	         (c->busy && rr_features_progress(c)) || rr_tx_send_next(c));
+	} while (rr_request_next(c) || (c->busy && rr_features_progress(c)) ||
+	         rr_tx_send_next(c));
 	return poll_closed(c, ret);
 }
 
