@@ -140,7 +140,9 @@ struct rpcrdma_engine_options {
 	/* Receives one JSON object, without a newline, for each trace point. */
 	void (*trace)(void *arg, const char *json);
 	void *trace_arg;
-	uint64_t spin_ns; /* polling time before sleeping; 0 = sleep at once */
+	/* Time to poll before sleeping; 0 = sleep at once.  While polling finds no
+	 * event, the engine polls in few waits only. */
+	uint64_t spin_ns;
 };
 
 RPCRDMA_API int rpcrdma_engine_new(const struct rpcrdma_engine_options *,

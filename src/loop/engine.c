@@ -281,7 +281,7 @@ int rpcrdma_engine_new(const struct rpcrdma_engine_options *o,
 	e->now = rr_engine_clock();
 	e->trace = own.trace;
 	e->trace_arg = own.trace_arg;
-	e->spin_ns = own.spin_ns;
+	e->spin.ns = own.spin_ns;
 	rr_list_init(&e->voices);
 	rr_voice_init(&e->voice, e, NULL);
 	err = open_eventfd(e);
@@ -468,24 +468,35 @@ int rpcrdma_engine_timeout_ms(const struct rpcrdma_engine *e)
 	return next_timeout_ms(e, rr_engine_clock());
 }
 
+/* Polls without sleeping until an event arrives, for the engine's spin time but at most
+ * @timeout_ms; -1 = no limit.  Returns the number of ready descriptors, or a negative
+ * errno. */
+static int poll_awake(struct rpcrdma_engine *e, int timeout_ms)
+{
+	rr_time limit = timeout_ms < 0 ? RR_TIME_NEVER : RR_MS((rr_time)timeout_ms);
+	rr_time until = e->now + RR_MIN(e->spin.ns, limit);
+	int n = rr_poller_wait(&e->poller, 0);
+
+	if (n)
+		return n; /* polling did not find it: the event was already there */
+	do
+		n = rr_poller_wait(&e->poller, 0);
+	while (!n && rr_engine_clock() < until);
+	rr_spin_end(&e->spin, n > 0);
+	return n;
+}
+
 /* Sleeps until an event arrives, the first timer is due or @timeout_ms has passed.
  * Uses e->now, which the caller has just set. */
 static int wait_events(struct rpcrdma_engine *e, int timeout_ms)
 {
-	int own = next_timeout_ms(e, e->now);
-	rr_time until = e->now + e->spin_ns;
-	int n;
+	int own = next_timeout_ms(e, e->now), n = 0;
 
 	if (own >= 0 && (timeout_ms < 0 || own < timeout_ms))
 		timeout_ms = own;
-	do {
-		bool spin = e->spin_ns && timeout_ms != 0 && rr_engine_clock() < until;
-
-		n = rr_poller_wait(&e->poller, spin ? 0 : timeout_ms);
-		if (n != 0 || !spin)
-			break;
-	} while (!atomic_load(&e->stop));
-	return n;
+	if (timeout_ms && rr_spin_begin(&e->spin))
+		n = poll_awake(e, timeout_ms);
+	return n ? n : rr_poller_wait(&e->poller, timeout_ms);
 }
 
 int rr_engine_turn(struct rpcrdma_engine *e, int timeout_ms)

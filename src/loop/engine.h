@@ -6,7 +6,8 @@
  * Each iteration has these steps:
  *
  *   1. Call the turn function of each member that was touched.
- *   2. Sleep in the poller, unless there is work.
+ *   2. Poll for a while if that pays (spin.h), then sleep in the poller, unless there is
+ *      work.
  *   3. Handle ready descriptors and posts.  Repeat step 1.
  *   4. Run the timers that are due.  Repeat step 1.
  *   5. Run late work.
@@ -27,6 +28,7 @@
 #include "loop/budget.h"
 #include "loop/pool.h"
 #include "loop/poller.h"
+#include "loop/spin.h"
 #include "loop/timer.h"
 #include <rpcrdma/rpcrdma.h>
 
@@ -96,7 +98,7 @@ struct rpcrdma_engine {
 	unsigned alive; /* number of links, listeners and clients not freed yet */
 	uint32_t next_conn_id;
 	uint32_t next_xid;
-	uint64_t spin_ns;
+	struct rr_spin spin;
 	struct rr_rng rng;     /* for jitter and XIDs; not secret */
 	struct rr_voice voice; /* for events without a peer */
 	struct rr_list voices; /* struct rr_voice.all */
