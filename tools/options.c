@@ -36,6 +36,19 @@ int tool_take_features(void *to, const char *arg)
 	return 0;
 }
 
+int tool_take_spin(void *to, const char *arg)
+{
+	enum { USUAL_USEC = 50, MAX_USEC = 100000 };
+	uint64_t usec = USUAL_USEC;
+
+	if (arg && tool_parse_number(arg, 1, MAX_USEC, &usec)) {
+		tool_error("--spin: '%s' is not a number from 1 to %d", arg, MAX_USEC);
+		return -EINVAL;
+	}
+	*(uint64_t *)to = usec * 1000;
+	return 0;
+}
+
 enum { LIMIT_BYTES = 32 };
 
 /* Formats @v in the form that the option accepts: a size is in the largest unit that

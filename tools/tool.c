@@ -349,6 +349,7 @@ int tool_engine_new(struct tool_common *c, struct rpcrdma_engine **ret)
 		o.trace = write_trace;
 		o.trace_arg = c->trace_file;
 	}
+	o.spin_ns = c->spin_ns;
 	r = load_hostauth(c);
 	if (r)
 		return r;

@@ -46,6 +46,7 @@ struct tool_common {
 	unsigned verbose;
 	bool json;
 	uint32_t credits, inline_bytes, segment_bytes;
+	uint64_t spin_ns; /* polling time; 0 = none */
 	enum rpcrdma_hostauth_policy hostauth_policy;
 	const char *cert, *key, *ca, *psk, *peer_name; /* host authentication */
 	const char *const *allow; /* identities that a server admits */
@@ -139,6 +140,11 @@ struct tool_option {
 	{"peer-name", NULL, "NAME",                                                    \
 	 "name that the server's certificate must carry (HOST)", NULL,                 \
 	 TOOL_AT(TOOL_TEXT, type, member.peer_name)},                                  \
+	{"spin", NULL, "USEC",                                                         \
+	 "poll for up to USEC microseconds (50) before sleeping, while that pays; "    \
+	 "faster answers for processor time.  Default: sleep at once",                 \
+	 NULL, .kind = TOOL_MAY_TAKE,                                                  \
+	 .at = offsetof(type, member.spin_ns), .take = tool_take_spin},                \
 	{"trace", NULL, "FILE", "write trace points as JSON lines; - is standard "     \
 	 "error", NULL, TOOL_AT(TOOL_TEXT, type, member.trace)},                       \
 	{"json", NULL, NULL, "print results as JSON", NULL,                            \
@@ -152,6 +158,7 @@ struct tool_option {
 
 int tool_take_provider(void *to, const char *arg);
 int tool_take_features(void *to, const char *arg);
+int tool_take_spin(void *to, const char *arg);
 
 enum { TOOL_GO_ON = -1 };
 
