@@ -336,12 +336,9 @@ void rr_conn_reply(struct rr_conn *c, struct rr_request *r,
 	}
 	rr_request_move(q, RR_REQUEST_EV_REPLY, RR_REQUEST_REPLYING);
 	c->count.request_replies++;
-	if (q->rtr) {
-		rr_list_push(&c->tx.replies, &r->link);
-		return;
-	}
-	trace_reply(c, q, &p);
-	if (!write_chunks(c, q, &p)) {
+	if (!q->rtr)
+		trace_reply(c, q, &p);
+	if (!q->rtr && !write_chunks(c, q, &p)) {
 		rr_conn_fail(c, -ENOMEM); /* some Writes may already be queued [v2
 		                           * §7.4] */
 		q->all_sent = true;
@@ -367,7 +364,7 @@ void rr_reply_exposed(struct rr_conn *c, struct rr_request_state *q)
 void rr_reply_not_exposed(struct rr_conn *c, struct rr_request_state *q)
 {
 	q->reply_htype = RDMA2_MSG;
-	q->unsendable = !continues_within(c, q, max_reply_parts(c));
+	q->unsendable = q->rtr || !continues_within(c, q, max_reply_parts(c));
 	if (q->unsendable) {
 		rr_reply_settle(c, q);
 		return;
@@ -399,7 +396,7 @@ bool rr_reply_transmit(struct rr_conn *c, struct rr_request_state *q)
 {
 	struct rr_xmit *x;
 
-	if (q->rtr)
+	if (q->rtr && !q->exposure)
 		return rr_rtr_transmit_response(c, q);
 	x = next_reply_message(c, q);
 	if (!x) {

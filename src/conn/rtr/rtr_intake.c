@@ -330,6 +330,7 @@ static bool admit_group(struct rr_conn *c, struct rr_rtr_incoming *in)
 	struct rr_msg m = {
 	        .p = {.xid = in->xid,
 	              .htype = has_body(&in->h) ? RDMA2_NOMSG : RDMA2_MSG},
+	        .family = &rr_base_family,
 	};
 	struct rr_request_state *q = rr_request_new(c, &m);
 

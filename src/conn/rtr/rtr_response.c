@@ -5,8 +5,8 @@
  * Each result is matched with a direction of the request.  Then the group is planned;
  * if it has too many transmissions, results that the Responder may write explicitly are
  * taken out of it, longest first, and then the Payload stream is moved to the Reply
- * chunk.  Nothing is written before the group has its credits, since until then the
- * plan may change.
+ * chunk, or exposed if the peer pulls Replies.  Nothing is written before the group has
+ * its credits, since until then the plan may change.
  */
 #include "conn/core.h"
 
@@ -296,6 +296,24 @@ static void store_plan(struct response_plan *p)
 	p->o->payload = &q->stream;
 }
 
+/* Exposes the Payload stream instead of a response that would be too long.  Returns false
+ * if the peer does not pull Replies, or has directed results, which only a response can
+ * return.                                                                  [ext §5.8] */
+static bool expose_instead(struct rr_conn *c, struct rr_request_state *q,
+                           const struct rr_error *e)
+{
+	if (e->code != RDMA2_ERR_REPLY_RESOURCE || q->rtr->h.n_dirs ||
+	    !rr_rprc_may_expose(c))
+		return false;
+	if (q->lists)
+		rr_lists_init(q->lists);
+	q->reply_htype = RDMA2_NOMSG;
+	if (!rr_exposure_begin(c, q))
+		return false;
+	rr_conn_trace(c, RR_TRACE_REPLY_SENT, q->req.xid, 3, q->stream.left, 0);
+	return true;
+}
+
 bool rr_rtr_respond(struct rr_conn *c, struct rr_request_state *q,
                     const struct rr_piece *pieces, unsigned n, struct rr_error *e)
 {
@@ -309,8 +327,10 @@ bool rr_rtr_respond(struct rr_conn *c, struct rr_request_state *q,
 	memcpy(o->pieces, pieces, n * sizeof(*pieces));
 	o->n_items = n;
 	p.o = o;
-	if (!match_results(&p, e) || !plan_response(&p, response_limit(c, q), e))
+	if (!match_results(&p, e))
 		return false;
+	if (!plan_response(&p, response_limit(c, q), e))
+		return expose_instead(c, q, e);
 	store_plan(&p);
 	return true;
 }
@@ -395,7 +415,8 @@ static void plan_again(struct rr_conn *c, struct rr_request_state *q)
 		send_response(c, q);
 	} else {
 		rr_list_del(&q->req.link);
-		rr_reply_fail(c, q, &e);
+		if (!expose_instead(c, q, &e))
+			rr_reply_fail(c, q, &e);
 	}
 }
 
