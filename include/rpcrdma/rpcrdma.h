@@ -562,7 +562,7 @@ struct rpcrdma_call_options {
 	struct rpcrdma_dest *dests;       /* lent until done */
 	unsigned n_dests;                 /* at most 16 */
 	size_t reply_bytes;  /* longest results, without the items in dests; 0 = short.
-				Set it if the results can be longer than a few times the
+				Set it if the results can be longer than four times the
 				inline threshold.  In version 1, 0 reserves 4,000
 				octets, except for procedure 0 without arguments and
 				dests */

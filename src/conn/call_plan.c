@@ -43,10 +43,11 @@ static struct rr_mr *add_region(struct rr_call_state *s, enum rr_mr_use use,
 struct call_plan {
 	struct rr_conn *c;
 	struct rr_call_state *s;
-	bool chunks;        /* chunks may be used in this direction */
-	size_t segments;    /* segments still allowed, not counting @reserved */
-	size_t reserved;    /* segments kept for a Position Zero chunk */
-	bool by_send;       /* items are placed by Send */
+	bool chunks;     /* chunks may be used in this direction */
+	size_t segments; /* segments still allowed, not counting @reserved */
+	size_t reserved; /* segments kept for a Position Zero chunk */
+	/* The longest item that is placed by Send; NULL = none is. */
+	const struct rr_piece *longest_sent;
 	unsigned reads;     /* items that may still be reduced */
 	size_t lists_bytes; /* octets in the chunk lists so far */
 	size_t returned;    /* length in octets of the Reply's header, including the
@@ -266,11 +267,19 @@ static bool reduce_item(struct call_plan *p, const struct rr_piece *k, size_t po
 	return true;
 }
 
-/* Has the item placed by Send. */
+/* Returns true if item @a is longer than @b or, if both have the same length, comes
+ * after it. */
+static bool is_longer(const struct rr_piece *a, const struct rr_piece *b)
+{
+	return a->len > b->len || (a->len == b->len && a > b);
+}
+
+/* Has the item placed by Send, unless it is longer than those that are. */
 static bool excise_item(const struct call_plan *p, const struct rr_piece *k,
                         size_t position)
 {
-	return p->by_send && is_reducible(p, k) &&
+	return p->longest_sent && !is_longer(k, p->longest_sent) &&
+	       is_reducible(p, k) &&
 	       rr_rtr_call_excise(p->s, (uint32_t)position, k->base, k->len);
 }
 
@@ -479,39 +488,52 @@ static int plan_call(struct call_plan *p)
 
 /* -- groups [ext §5.8] ----------------------------------------------------- */
 
+/* Returns true if the user asks for optional ways to place results. */
+static bool asks_directions(const struct rr_call *call)
+{
+	for (unsigned i = 0; i < call->n_dests; i++)
+		if (call->dests[i].direct != RR_DIRECT_NONE)
+			return true;
+	return false;
+}
+
+/* Plans the Receives for a response whose payload is short, as the user says by not
+ * stating its length.  Only what is placed by Send is worth them. [O13] */
+static bool plan_short_reply(const struct call_plan *p)
+{
+	size_t most = (size_t)RR_SHORT_REPLY_PARTS * p->c->props.recv_inline;
+
+	return (p->longest_sent || asks_directions(p->s->call)) &&
+	       rr_rtr_plan_response(p->c, p->s, most) &&
+	       rr_rtr_has_receives(p->c, p->s);
+}
+
 /* Plans the Receives for the response and, if they do not suffice, a Reply chunk.  A
- * response cannot be longer than these, as a Reply by base header types can, so that a
- * length must be known. */
+ * response cannot be longer than these, as a Reply by base header types can. */
 static bool plan_group_reply(struct call_plan *p)
 {
 	size_t want = p->s->reply_bound;
-	bool fits;
 
 	if (!want)
-		return false;
-	rr_rtr_plan_response(p->c, p->s, want, &fits);
-	if (fits)
+		return plan_short_reply(p);
+	if (rr_rtr_plan_response(p->c, p->s, want))
 		return true;
-	if (add_reply_chunk(p, want))
-		return false;
-	rr_rtr_plan_response(p->c, p->s, 0, &fits);
-	return fits;
+	return !add_reply_chunk(p, want) && rr_rtr_plan_response(p->c, p->s, 0);
 }
 
-/* Plans a group.  With @body, the whole Payload stream is pulled. */
-static bool plan_group(struct call_plan *p, bool by_send, bool body)
+/* Plans a group.  Places item @longest and all shorter items by Send; NULL = none.  With
+ * @body, the whole Payload stream is pulled. */
+static bool plan_group(struct call_plan *p, const struct rr_piece *longest, bool body)
 {
 	struct rr_call_state *s = p->s;
 
-	p->by_send = by_send;
+	p->longest_sent = longest;
 	if (!rr_rtr_call_begin(p->c, s) || plan_writes(p))
 		return false;
 	bound_reply(s);
 	if (!plan_group_reply(p))
 		return false;
 	plan_reads(p);
-	if (by_send && s->rtr->n_items == 0)
-		return false;
 	s->special = body;
 	if (body && (plan_special(p) || fill_special(p->c, s)))
 		return false;
@@ -531,15 +553,6 @@ static void forget_group(struct call_plan *p, const struct call_plan *before)
 	s->special = s->in_place = false;
 	s->n_writes = 0;
 	*p = *before;
-}
-
-/* Returns true if the user asks for optional ways to place results. */
-static bool asks_directions(const struct rr_call *call)
-{
-	for (unsigned i = 0; i < call->n_dests; i++)
-		if (call->dests[i].direct != RR_DIRECT_NONE)
-			return true;
-	return false;
 }
 
 static bool has_reducible_item(const struct call_plan *p)
@@ -565,22 +578,44 @@ static bool is_profitable(const struct call_plan *p)
 	return asks_directions(p->s->call) || !fits_one_message(p, p->s->stream.left);
 }
 
+/* Returns the longest item that may be placed by Send and is not as long as @than; NULL
+ * stands for any length, and for no such item. */
+static const struct rr_piece *next_shorter_item(const struct call_plan *p,
+                                                const struct rr_piece *than)
+{
+	const struct rr_call *call = p->s->call;
+	const struct rr_piece *longest = NULL;
+
+	for (unsigned i = 0; i < call->n_pieces; i++) {
+		const struct rr_piece *k = &call->pieces[i];
+
+		if (is_reducible(p, k) && k->len <= rr_rtr_most_placed(p->c) &&
+		    (!than || is_longer(than, k)) &&
+		    (!longest || is_longer(k, longest)))
+			longest = k;
+	}
+	return longest;
+}
+
 /* Plans the call as a group, if that is possible and better than base header types:
- * items by Send; otherwise items by explicit RDMA; otherwise the Payload stream as
- * well. */
+ * items by Send, of which the longest are pulled if not all fit; otherwise all items by
+ * explicit RDMA; otherwise the Payload stream as well. */
 static bool plan_as_group(struct call_plan *p)
 {
 	const struct call_plan before = *p;
+	const struct rr_piece *longest = NULL;
 
-	if (plan_group(p, true, false))
-		return true;
-	forget_group(p, &before);
-	if (plan_group(p, false, false)) {
+	while ((longest = next_shorter_item(p, longest))) {
+		if (plan_group(p, longest, false))
+			return true;
+		forget_group(p, &before);
+	}
+	if (plan_group(p, NULL, false)) {
 		if (is_profitable(p))
 			return true;
 	} else if (!fits_one_message(p, p->s->stream.left)) {
 		forget_group(p, &before);
-		if (plan_group(p, false, true))
+		if (plan_group(p, NULL, true))
 			return true;
 	}
 	forget_group(p, &before);

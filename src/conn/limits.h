@@ -24,11 +24,13 @@ enum {
 	                               * reduced */
 	RR_REPLY_CHUNK_PARTS = 16,    /* length in messages of the longest Reply for
 	                               * which no Reply chunk is provided [v2 §A.2] */
-	RR_IN_PLACE_MIN = 65536, /* length in octets of the shortest run of a Special
+	RR_IN_PLACE_MIN = 65536,  /* length in octets of the shortest run of a Special
 	                          * Call that gets its own region */
-	RR_IN_PLACE_RUNS = 4,    /* maximum number of runs of a Special Call that get
+	RR_IN_PLACE_RUNS = 4,     /* maximum number of runs of a Special Call that get
 	                          * their own regions */
-	RR_UNKNOWN_REPLY = 4000, /* length in octets assumed for a Reply if reply_bytes
+	RR_SHORT_REPLY_PARTS = 4, /* length in inline thresholds of the longest Reply
+	                           * that a user may call short [O13] */
+	RR_UNKNOWN_REPLY = 4000,  /* length in octets assumed for a Reply if reply_bytes
 	                          * is 0 */
 	RR_COPY_MAX = 256,       /* length in octets of the longest piece that is copied
 	                          * instead of gathered */

@@ -225,6 +225,20 @@ static bool err_chunk_is_due(struct node *n, const struct spec *s)
 	       p->fault == FAULT_REGISTER || p->fault == FAULT_MEMORY;
 }
 
+/* Returns true if the call may have been sent as RDMA2_XMOPT_REQ and its reply is longer
+ * than the caller promised by stating no length. [O13] */
+static bool breaks_promise(const struct node *n, const struct spec *s)
+{
+	const struct plan *p = &n->run->plan;
+	const struct rr_conn_config *own = &p->conn[n->side],
+	                            *peer = &p->conn[!n->side];
+	uint32_t threshold = RR_MIN(own->recv_bytes, peer->send_bytes);
+	unsigned both = own->features.on & peer->features.on;
+
+	return both >> RR_FEATURE_RTR & 1 && !s->reply_bytes &&
+	       spec_reply_bytes(s) > 4 * threshold;
+}
+
 static bool remote_error_is_due(struct node *n, const struct spec *s,
                                 const struct rr_error *e)
 {
@@ -247,6 +261,8 @@ static bool remote_error_is_due(struct node *n, const struct spec *s,
 		return true;
 	if (call_octets(s) > peer->max_message_bytes &&
 	    (e->code == RDMA2_ERR_INVAL_CONT || e->code == RDMA2_ERR_SYSTEM))
+		return true;
+	if (e->code == RDMA2_ERR_REPLY_RESOURCE && breaks_promise(n, s))
 		return true;
 	/* Reverse, level 1: no continuation; what was asked for is too long. */
 	return s->dir == SERVER && p->rvrsdir == RDMA2_RVRSDIR_SIMPLE &&

@@ -106,7 +106,8 @@ static struct job *draw_job(struct workload *w, struct rr_rng *r)
 	                        4 * (size_t)below(r, below(r, 2) ? 200 : 20000)};
 
 	j.n_dests = j.n_results;
-	if (below(r, 3))
+	/* Only a short reply may be of unknown length. [O13] */
+	if (below(r, 3) || j.reply_filler > 4000)
 		j.reply_bytes = j.reply_filler + 64;
 	if (below(r, 4) == 0)
 		j.flags = RR_CALL_LARGE_REPLY;

@@ -18,7 +18,13 @@
 	      "00000001 "
 #define X "00000055"
 
-enum { REQ = 0xffffff15, CONT = 0xffffff17, BUFFER = 1024 + 8192, XID = 0x55 };
+enum {
+	REQ = 0xffffff15,
+	CONT = 0xffffff17,
+	BUFFER = 1024 + 8192,
+	PART = 36, /* header of an RDMA2_MSG without chunks */
+	XID = 0x55,
+};
 
 static uint8_t result[4][8192];
 
@@ -290,6 +296,36 @@ static void a_group_does_not_wait_for_ever(void **state)
 	}
 }
 
+/* NS-s20-03: of two items one was to be placed by Send.  In the base protocol it is part
+ * of the stream, and the other one keeps its Read chunk. */
+static void an_overdue_mix_keeps_its_read_chunk(void **state)
+{
+	struct side *s = new_client(32);
+	static uint8_t large[200000];
+	struct spec_call *k = spec_new(XID, sizeof(large));
+	static const uint8_t count[] = {0, 0, 0x40, 0};
+
+	(void)state;
+	use_credits(s);
+	spec_add(k, large, sizeof(large), true);
+	spec_add(k, count, sizeof(count), false);
+	spec_add(k, spec_octets(), 16384, true);
+	k->call.reply_bytes = 200;
+	spec_start(s, k);
+	assert_int_equal(s->n_sent, 0);
+	assert_int_equal(s->n_regions, 1);
+	expect_sent_plainly(s);
+	raw_receive(s, GRANT("0008"));
+	assert_int_equal(s->n_sent, 2);
+	assert_int_equal(s->sent[0].len, BUFFER);
+	assert_int_equal(s->sent[1].len, PART + 24 + 32 + 16384 - (BUFFER - PART));
+	assert_int_equal(spec_word(&s->sent[1], 6), 1); /* a Read segment */
+	assert_int_equal(spec_word(&s->sent[1], 7), 28);
+	assert_int_equal(spec_word(&s->sent[1], 9), sizeof(large));
+	lose_all(s);
+	free(k);
+}
+
 /* A response of the feature does not answer a call that was sent by base header types
  * after all, and an error about the call's type does not end the feature. */
 static void an_overdue_call_has_plain_answers(void **state)
@@ -354,6 +390,7 @@ int main(void)
 	        cmocka_unit_test(a_request_outlives_a_call_with_its_xid),
 	        cmocka_unit_test(refused_properties_end_the_feature),
 	        cmocka_unit_test(a_group_does_not_wait_for_ever),
+	        cmocka_unit_test(an_overdue_mix_keeps_its_read_chunk),
 	        cmocka_unit_test(an_overdue_call_has_plain_answers),
 	        cmocka_unit_test(a_group_that_waits_can_end),
 	};

@@ -177,6 +177,7 @@ static void agree_rtr(struct rr_conn *c)
 	t->support = peer->rtr.support;
 	take_structure(c);
 	t->limit = RR_MIN(t->peer.length, c->props.own_send_bytes);
+	t->target_bytes = rr_rtr_target_bytes(&t->peer, t->limit & ~(uint32_t)3);
 	t->take_limit = RR_MIN(t->own.length, peer->send_bytes);
 	continues =
 	        t->support & RTRS_XCONT && own_support(&c->cfg.features) & RTRS_XCONT;

@@ -89,6 +89,7 @@ struct rr_rtr {
 	uint32_t limit;          /* longest transmission that we send, octets */
 	uint32_t take_limit;     /* longest transmission that the peer sends, octets */
 	uint32_t request_limit;  /* transmissions in a request to the peer */
+	uint32_t target_bytes;   /* octets of items in one transmission, at most */
 	uint32_t response_limit; /* transmissions in a response of the peer */
 	bool refused;            /* the peer does not know the header types after all */
 
@@ -164,7 +165,8 @@ void rr_rtr_request_free(struct rr_conn *, struct rr_request_state *);
 
 /* -- rtr_response.c -------------------------------------------------------- */
 
-/* Plans the response.  Returns false if the caller must send error @e instead. */
+/* Plans the response, or exposes the reply.  Returns false if the caller must send error
+ * @e instead. */
 bool rr_rtr_respond(struct rr_conn *, struct rr_request_state *,
                     const struct rr_piece *, unsigned n, struct rr_error *e);
 /* Sends the response if there are enough credits; otherwise lets it wait at the head of
@@ -200,9 +202,13 @@ void rr_rtr_refused(struct rr_conn *, struct rr_call_state *);
 /* Returns true if the destination's memory is registered. */
 bool rr_rtr_dest_needs_region(const struct rr_conn *, const struct rr_dest *);
 /* Determines how many Receives the call reserves for a response with @reply_bytes octets
- * of Payload stream.  Stores in @ret_fits whether they suffice for it. */
-void rr_rtr_plan_response(const struct rr_conn *, struct rr_call_state *,
-                          size_t reply_bytes, bool *ret_fits);
+ * of Payload stream.  Returns false if they do not suffice for it. */
+bool rr_rtr_plan_response(const struct rr_conn *, struct rr_call_state *,
+                          size_t reply_bytes) RR_MUST_CHECK;
+/* Returns true if the call can reserve these Receives now. */
+bool rr_rtr_has_receives(const struct rr_conn *, const struct rr_call_state *);
+/* Returns the length of the longest item that a request can place by Send, octets. */
+uint64_t rr_rtr_most_placed(const struct rr_conn *);
 /* Handles a report about the request @xid. */
 void rr_rtr_call_reported(struct rr_conn *, uint32_t xid);
 

@@ -92,33 +92,42 @@ static void add_body(const struct rr_conn *c, const struct rr_call_state *s,
 			add_region_segments(c, &s->chunks->region[i], h);
 }
 
-static void add_reads(const struct rr_conn *c, const struct rr_call_state *s,
-                      struct rr_rtr_header *h)
+/* Adds item @i of those placed by Send, with the numbers of the plan from @at on if
+ * @numbers.  Returns the number of segment numbers added. */
+static unsigned add_excised(const struct rr_rtr_outgoing *o, struct rr_rtr_header *h,
+                            unsigned i, bool numbers, unsigned at)
 {
+	unsigned n = numbers ? o->plan.tbsns[i] : 0;
+
+	add_request_item(h, o->item[i].disp, o->item[i].length, XMDTYPE_TBSN);
+	for (unsigned k = 0; k < n; k++) {
+		int err = rr_rtr_add_tbsn(h, o->plan.tbsn[at + k]);
+
+		RR_ASSERT(!err);
+	}
+	return n;
+}
+
+/* Adds all items in the order of their positions: those that the peer reads, and those
+ * placed by Send.  Each kind is in that order already. */
+static void add_items(const struct rr_conn *c, const struct rr_call_state *s,
+                      struct rr_rtr_header *h, bool numbers)
+{
+	const struct rr_rtr_outgoing *o = s->rtr;
+	unsigned sent = 0, at = 0;
+
 	for (unsigned i = 0; s->chunks && i < s->chunks->n; i++) {
 		const struct rr_mr *m = &s->chunks->region[i];
 
 		if (m->use != RR_USE_READ)
 			continue;
+		for (; sent < o->n_items && o->item[sent].disp < m->position; sent++)
+			at += add_excised(o, h, sent, numbers, at);
 		add_request_item(h, m->position, m->len, XMDTYPE_EXRW);
 		add_region_segments(c, m, h);
 	}
-}
-
-/* Adds the items placed by Send, with the numbers of the plan if @numbers. */
-static void add_excised(const struct rr_rtr_outgoing *o, struct rr_rtr_header *h,
-                        bool numbers)
-{
-	unsigned at = 0;
-	int err;
-
-	for (unsigned i = 0; i < o->n_items; i++) {
-		add_request_item(h, o->item[i].disp, o->item[i].length, XMDTYPE_TBSN);
-		for (unsigned k = 0; numbers && k < o->plan.tbsns[i]; k++) {
-			err = rr_rtr_add_tbsn(h, o->plan.tbsn[at++]);
-			RR_ASSERT(!err);
-		}
-	}
+	for (; sent < o->n_items; sent++)
+		at += add_excised(o, h, sent, numbers, at);
 }
 
 /* Returns how destination @d is directed.  A peer that cannot place results by Send, or
@@ -195,8 +204,7 @@ static void build_request_header(const struct rr_conn *c, struct rr_call_state *
 		h->inv_handle = s->chunks->lists.inv_handle;
 	if (s->special)
 		add_body(c, s, h);
-	add_reads(c, s, h);
-	add_excised(o, h, numbers);
+	add_items(c, s, h, numbers);
 	add_directions(c, s, h);
 	reply = s->chunks ? rr_call_chunks_find(s->chunks, RR_USE_REPLY, 0) : NULL;
 	if (!reply)
@@ -207,58 +215,90 @@ static void build_request_header(const struct rr_conn *c, struct rr_call_state *
 
 /* -- the response's Receives ----------------------------------------------- */
 
-/* Returns the most Receives that may be reserved for a response.  [ext §5.8] */
+/* Returns the most Receives that may be reserved, for all responses. [ext §5.8] */
+static uint32_t most_reserved_in_all(const struct rr_conn *c)
+{
+	return RR_MAX(c->credit.ceiling, 3u) - 2;
+}
+
+/* Returns the most Receives that may be reserved for one response. */
 static uint32_t most_reserved(const struct rr_conn *c)
 {
-	uint32_t own = RR_MAX(c->credit.ceiling, 3u) - 2;
+	uint32_t own = RR_MIN(most_reserved_in_all(c), (uint32_t)RR_RTR_MAX_COUNT);
 
-	own = RR_MIN(own, (uint32_t)RR_RTR_MAX_COUNT);
 	return RR_MIN(own, c->rtr.response_limit);
 }
 
-/* Appends the results that the peer may place by Send.  Those for which it has the
- * choice are left out if @must. */
-static void add_expected_results(const struct rr_conn *c, const struct rr_call_state *s,
-                                 bool must, struct rr_rtr_load *l)
+bool rr_rtr_has_receives(const struct rr_conn *c, const struct rr_call_state *s)
 {
+	uint32_t want = s->rtr->h.rsbuf;
+
+	return want == 1 || c->rtr.reserved + want <= most_reserved_in_all(c);
+}
+
+/* Lists the results that the peer may place by Send.  Those for which it has the choice
+ * are left out if @must.  Returns true if there are such. */
+static bool list_expected_results(const struct rr_conn *c,
+                                  const struct rr_call_state *s, bool must,
+                                  struct rr_rtr_load *l)
+{
+	bool choices = false;
+
 	l->n_items = 0;
 	for (unsigned i = 0; i < s->n_writes; i++) {
 		const struct rr_dest *d = &s->call->dests[i];
 		enum rr_wire_rtr_place type = direction_of(c, d);
 		uint32_t len = (uint32_t)RR_MIN(d->len, UINT32_MAX);
 
+		choices = choices || type == XMDTYPE_CHOICE;
 		if (type == XMDTYPE_BYSIZE)
 			len = RR_MIN(len, d->above);
 		if (type != XMDTYPE_EXRW && !(must && type == XMDTYPE_CHOICE))
 			l->item[l->n_items++] = len;
 	}
+	return choices;
 }
 
-void rr_rtr_plan_response(const struct rr_conn *c, struct rr_call_state *s,
-                          size_t reply_bytes, bool *ret_fits)
+bool rr_rtr_plan_response(const struct rr_conn *c, struct rr_call_state *s,
+                          size_t reply_bytes)
 {
 	struct rr_rtr_load l = {
 	        .buffer = &c->rtr.own,
 	        .limit = c->rtr.take_limit,
 	        .payload = (reply_bytes + 3) & ~(size_t)3,
 	};
+	uint32_t most = most_reserved(c);
 	struct rr_rtr_plan p;
+	bool choices;
 
 	build_request_header(c, s, false);
 	l.header = (uint32_t)rr_rtr_response_bytes(&s->rtr->h);
-	add_expected_results(c, s, false, &l);
-	s->rtr->h.rsbuf =
-	        rr_rtr_plan(&l, most_reserved(c), &p) ? most_reserved(c) : p.count;
-	add_expected_results(c, s, true, &l);
-	*ret_fits = !rr_rtr_plan(&l, most_reserved(c), &p);
+	choices = list_expected_results(c, s, false, &l);
+	s->rtr->h.rsbuf = most;
+	if (!rr_rtr_plan(&l, most, &p)) {
+		s->rtr->h.rsbuf = p.count;
+		return true;
+	}
+	(void)list_expected_results(c, s, true, &l);
+	return choices && !rr_rtr_plan(&l, most, &p);
 }
 
 /* -- planning -------------------------------------------------------------- */
 
+/* Returns the most transmissions of a request to the peer. */
+static uint32_t most_transmissions(const struct rr_conn *c)
+{
+	return RR_MIN(c->rtr.request_limit, rr_rtr_most(c));
+}
+
+uint64_t rr_rtr_most_placed(const struct rr_conn *c)
+{
+	return (uint64_t)most_transmissions(c) * c->rtr.target_bytes;
+}
+
 bool rr_rtr_call_plan(struct rr_conn *c, struct rr_call_state *s)
 {
 	struct rr_rtr_outgoing *o = s->rtr;
-	uint32_t most = RR_MIN(c->rtr.request_limit, rr_rtr_most(c));
 
 	if (count_request_items(s) > RR_WIRE_RTR_MAX_ITEMS)
 		return false;
@@ -273,18 +313,20 @@ bool rr_rtr_call_plan(struct rr_conn *c, struct rr_call_state *s)
 	for (unsigned i = 0; i < o->n_items; i++)
 		o->load.item[i] = o->item[i].length;
 	o->payload = &s->stream;
-	return !rr_rtr_plan(&o->load, most, &o->plan);
+	return !rr_rtr_plan(&o->load, most_transmissions(c), &o->plan);
 }
 
 /* -- sending --------------------------------------------------------------- */
 
 /* Reserves the Receives for the response.  Returns false if other responses have
  * reserved too many. */
-static bool reserve_receives(struct rr_conn *c, struct rr_rtr_outgoing *o)
+static bool reserve_receives(struct rr_conn *c, const struct rr_call_state *s)
 {
+	struct rr_rtr_outgoing *o = s->rtr;
+
 	if (o->reserved || o->h.rsbuf == 1)
 		return true;
-	if (c->rtr.reserved + o->h.rsbuf > RR_MAX(c->credit.ceiling, 3u) - 2)
+	if (!rr_rtr_has_receives(c, s))
 		return false;
 	o->reserved = o->h.rsbuf;
 	c->rtr.reserved += o->reserved;
@@ -301,11 +343,26 @@ void rr_rtr_unreserve(struct rr_conn *c, struct rr_call_state *s, uint32_t left)
 	o->reserved = left;
 }
 
+/* Returns true if item @k at this position has a Read chunk. */
+static bool has_read_chunk(const struct rr_call_state *s, const struct rr_piece *k,
+                           size_t position)
+{
+	for (unsigned i = 0; s->chunks && k->item && i < s->chunks->n; i++) {
+		const struct rr_mr *m = &s->chunks->region[i];
+
+		if (m->use == RR_USE_READ && m->position == position &&
+		    m->len == k->len)
+			return true;
+	}
+	return false;
+}
+
 /* Sends the call by base header types.  Items that were to be placed by Send are put
  * back into the stream. */
 static void send_plainly(struct rr_conn *c, struct rr_call_state *s)
 {
 	const struct rr_call *call = s->call;
+	size_t position = 0;
 
 	rr_rtr_unreserve(c, s, 0);
 	s->rtr->plain = true;
@@ -314,9 +371,11 @@ static void send_plainly(struct rr_conn *c, struct rr_call_state *s)
 	rr_stream_init(&s->stream);
 	for (unsigned i = 0; i < call->n_pieces; i++) {
 		const struct rr_piece *k = &call->pieces[i];
+		size_t pad = k->item ? rr_pad(k->len) : 0;
 
-		(void)rr_stream_add(&s->stream, k->base, k->len,
-		                    k->item ? rr_pad(k->len) : 0);
+		if (!has_read_chunk(s, k, position))
+			(void)rr_stream_add(&s->stream, k->base, k->len, pad);
+		position += k->len + pad;
 	}
 }
 
@@ -343,7 +402,7 @@ bool rr_rtr_transmit_call(struct rr_conn *c, struct rr_call_state *s)
 {
 	bool waits = c->rtr.wait_call == s;
 
-	if (!reserve_receives(c, s->rtr))
+	if (!reserve_receives(c, s))
 		return false;
 	if (rr_credit_gather(&c->credit, s->rtr->plan.count)) {
 		rr_rtr_unwait(c, s, NULL);

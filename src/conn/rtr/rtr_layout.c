@@ -21,6 +21,20 @@ uint32_t rr_rtr_targets(const struct rr_rbstruct *s)
 	return n;
 }
 
+uint32_t rr_rtr_target_bytes(const struct rr_rbstruct *s, uint32_t limit)
+{
+	uint32_t start = 0, sum = 0;
+
+	for (uint32_t i = 0; i < s->n_groups && start < limit; i++) {
+		const struct rr_rbgroup *g = &s->group[i];
+		uint32_t within = RR_MIN(g->count, (limit - start) / g->length);
+
+		sum += is_targetable(g) ? within * g->length : 0;
+		start += g->count * g->length;
+	}
+	return sum;
+}
+
 bool rr_rtr_target(const struct rr_rbstruct *s, uint32_t index,
                    struct rr_rtr_target *ret)
 {

@@ -26,6 +26,9 @@ uint32_t rr_rtr_targets(const struct rr_rbstruct *);
 /* Finds the targetable segment with number @index.  Returns false if there is none. */
 bool rr_rtr_target(const struct rr_rbstruct *, uint32_t index,
                    struct rr_rtr_target *ret) RR_MUST_CHECK;
+/* Returns the octets in those targetable segments that end within the first @limit octets
+ * of a buffer. */
+uint32_t rr_rtr_target_bytes(const struct rr_rbstruct *, uint32_t limit);
 /* Finds the lowest targetable segment that begins at octet @off or later.  Returns
  * false if there is none. */
 bool rr_rtr_target_from(const struct rr_rbstruct *, uint32_t off,
