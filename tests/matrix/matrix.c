@@ -24,47 +24,33 @@
  */
 #include "matrix.h"
 
-enum kind {
-	NO_CHUNK,
-	READ_CHUNK,
-	WRITE_CHUNK,
-	BOTH_CHUNKS,
-	READ_CHUNKS,
-	WRITE_CHUNKS,
-	ALL_CHUNKS,
-	EMPTY_WRITE,  /* no segments: the result comes in the payload */
-	UNUSED_WRITE, /* segments, and no result */
-	PART_WRITE,   /* filled in part: a segment full, one begun, one empty */
-	MIXED_WRITES, /* one used, one empty, one unused */
-	KINDS
-};
-
 static const struct shape {
 	const char *name;
 	unsigned n_items, n_dests, n_results;
 	size_t item[MX_ITEMS], dest[MX_ITEMS], result[MX_ITEMS];
-} shapes[KINDS] = {
-        [NO_CHUNK] = {"no chunk", 0, 0, 0, {0}, {0}, {0}},
-        [READ_CHUNK] = {"Read", 1, 0, 0, {2045}, {0}, {0}},
-        [WRITE_CHUNK] = {"Write", 0, 1, 1, {0}, {2043}, {2043}},
-        [BOTH_CHUNKS] = {"Read and Write", 1, 1, 1, {1023}, {1025}, {1025}},
-        [READ_CHUNKS] = {"three Reads", 3, 0, 0, {517, 2046, 515}, {0}, {0}},
-        [WRITE_CHUNKS] = {"three Writes", 0, 3, 3, {0}, {1022, 5, 601}, {1022, 5, 601}},
-        [ALL_CHUNKS] = {"three of each",
-                        3,
-                        3,
-                        3,
-                        {515, 1021, 514},
-                        {7, 1030, 512},
-                        {7, 1021, 511}},
-        [EMPTY_WRITE] = {"an empty Write", 0, 1, 1, {0}, {0}, {101}},
-        [UNUSED_WRITE] = {"an unused Write", 0, 1, 0, {0}, {2043}, {0}},
-        [PART_WRITE] = {"a Write filled in part", 0, 1, 1, {0}, {3061}, {1030}},
-        [MIXED_WRITES] =
+} shapes[MX_CHUNK_KINDS] = {
+        [MX_NO_CHUNK] = {"no chunk", 0, 0, 0, {0}, {0}, {0}},
+        [MX_READ_CHUNK] = {"Read", 1, 0, 0, {2045}, {0}, {0}},
+        [MX_WRITE_CHUNK] = {"Write", 0, 1, 1, {0}, {2043}, {2043}},
+        [MX_BOTH_CHUNKS] = {"Read and Write", 1, 1, 1, {1023}, {1025}, {1025}},
+        [MX_READ_CHUNKS] = {"three Reads", 3, 0, 0, {517, 2046, 515}, {0}, {0}},
+        [MX_WRITE_CHUNKS] =
+                {"three Writes", 0, 3, 3, {0}, {1022, 5, 601}, {1022, 5, 601}},
+        [MX_ALL_CHUNKS] = {"three of each",
+                           3,
+                           3,
+                           3,
+                           {515, 1021, 514},
+                           {7, 1030, 512},
+                           {7, 1021, 511}},
+        [MX_EMPTY_WRITE] = {"an empty Write", 0, 1, 1, {0}, {0}, {101}},
+        [MX_UNUSED_WRITE] = {"an unused Write", 0, 1, 0, {0}, {2043}, {0}},
+        [MX_PART_WRITE] = {"a Write filled in part", 0, 1, 1, {0}, {3061}, {1030}},
+        [MX_MIXED_WRITES] =
                 {"used, empty, unused", 1, 3, 2, {1022}, {1026, 0, 90}, {1023, 33}},
 };
 
-static struct mx_setting settings[] = {
+struct mx_setting mx_settings[MX_SETTINGS] = {
         {"defaults", 2, 4096, 4096, 1 << 20, 16, 32, false, 0},
         {"segments of 1021, 1024 and 1504 octets inline, two credits", 2, 1024, 1504,
          1021, 64, 2, true, 1},
@@ -73,7 +59,7 @@ static struct mx_setting settings[] = {
         {"long messages", 2, 16384, 8192, 8193, 64, 128, true, 3},
 };
 
-static bool seen[MX_DIRS][MX_RESULTS][MX_RESULTS][KINDS];
+static bool seen[MX_FAMILIES][MX_DIRS][MX_RESULTS][MX_RESULTS][MX_CHUNK_KINDS];
 static unsigned n_cases, n_runs;
 
 /* -- one case -------------------------------------------------------------- */
@@ -104,8 +90,7 @@ static size_t reply_payload(const struct mx_case *k)
 	return n;
 }
 
-/* Runs it, judges it, then tries one of its handles once more.  V2-11.1.3-02 */
-static struct mx_seen run_case(const struct mx_setting *s, const struct mx_case *asked)
+struct mx_seen mx_run(const struct mx_setting *s, const struct mx_case *asked)
 {
 	struct mx_world *w = calloc(1, sizeof(*w));
 	struct mx_case k = *asked;
@@ -145,6 +130,22 @@ static void ask_call(struct mx_case *k, const struct mx_setting *s, enum mx_call
 	}
 }
 
+void mx_add_feature(struct mx_case *k, enum rr_feature feature)
+{
+	for (unsigned side = 0; side < 2; side++)
+		k->features[side].on |= 1u << feature;
+}
+
+/* Both ends have the feature RPRC, and continue no short reply. */
+static void expose(struct mx_case *k)
+{
+	mx_add_feature(k, RR_FEATURE_RPRC);
+	for (unsigned side = 0; side < 2; side++) {
+		k->features[side].cont_max_sends = 1;
+		k->features[side].rprc_no_piggyback = true;
+	}
+}
+
 static void ask_reply(struct mx_case *k, const struct mx_setting *s,
                       enum mx_reply reply)
 {
@@ -154,13 +155,14 @@ static void ask_reply(struct mx_case *k, const struct mx_setting *s,
 	                  : reply == MX_REPLY_SPECIAL || reply == MX_REPLY_EXPOSED
 	                          ? 5 * t + 4
 	                          : 8;
-	k->expose = reply == MX_REPLY_EXPOSED;
+	if (reply == MX_REPLY_EXPOSED)
+		expose(k);
 	if (reply == MX_REPLY_SPECIAL || reply == MX_REPLY_UNUSED)
 		k->reply_bytes = 16 * t + 101;
 }
 
-static void make_case(struct mx_case *k, const struct mx_setting *s, enum mx_dir dir,
-                      enum mx_call call, enum mx_reply reply, enum kind kind)
+void mx_make_case(struct mx_case *k, const struct mx_setting *s, enum mx_dir dir,
+                  enum mx_call call, enum mx_reply reply, enum mx_chunks kind)
 {
 	const struct shape *h = &shapes[kind];
 
@@ -179,103 +181,136 @@ static void make_case(struct mx_case *k, const struct mx_setting *s, enum mx_dir
 	ask_reply(k, s, reply);
 }
 
-static void run_row(enum mx_dir dir, enum mx_call call, enum mx_reply reply,
-                    enum kind kind)
+static void run_row(enum mx_family family, enum mx_dir dir, enum mx_call call,
+                    enum mx_reply reply, enum mx_chunks kind)
 {
-	for (unsigned i = 0; i < RR_ARRAY_SIZE(settings); i++) {
-		const struct mx_setting *s = &settings[i];
+	for (unsigned i = 0; i < MX_SETTINGS; i++) {
+		const struct mx_setting *s = &mx_settings[i];
 		struct mx_seen got;
 		struct mx_case k;
 
-		make_case(&k, s, dir, call, reply, kind);
-		got = run_case(s, &k);
-		seen[dir][got.call][got.reply][kind] = true;
+		mx_make_case(&k, s, dir, call, reply, kind);
+		if (family == MX_HTFAM)
+			mx_add_feature(&k, RR_FEATURE_HTFAM);
+		got = mx_run(s, &k);
+		if (s->version == 2)
+			assert_int_equal(got.family, family);
+		seen[family][dir][got.call][got.reply][kind] = true;
 	}
 	n_cases++;
 }
 
-static void run_rows(enum mx_dir dir, enum mx_call call)
+static void run_rows(enum mx_family family, enum mx_dir dir, enum mx_call call)
 {
 	for (unsigned reply = 0; reply < MX_REPLIES; reply++)
-		for (unsigned kind = 0; kind < KINDS; kind++)
-			run_row(dir, call, reply, kind);
+		for (unsigned kind = 0; kind < MX_CHUNK_KINDS; kind++)
+			run_row(family, dir, call, reply, kind);
 }
 
 static void forward_simple_calls(void **state)
 {
-	run_rows(MX_FORWARD, MX_CALL_SIMPLE);
+	run_rows(MX_BASE, MX_FORWARD, MX_CALL_SIMPLE);
 }
 
 static void forward_continued_calls(void **state)
 {
-	run_rows(MX_FORWARD, MX_CALL_CONTINUED);
+	run_rows(MX_BASE, MX_FORWARD, MX_CALL_CONTINUED);
 }
 
 static void forward_special_calls(void **state)
 {
-	run_rows(MX_FORWARD, MX_CALL_SPECIAL);
+	run_rows(MX_BASE, MX_FORWARD, MX_CALL_SPECIAL);
 }
 
 static void reverse_simple_calls(void **state)
 {
-	run_rows(MX_REVERSE, MX_CALL_SIMPLE);
+	run_rows(MX_BASE, MX_REVERSE, MX_CALL_SIMPLE);
 }
 
 static void reverse_continued_calls(void **state)
 {
-	run_rows(MX_REVERSE, MX_CALL_CONTINUED);
+	run_rows(MX_BASE, MX_REVERSE, MX_CALL_CONTINUED);
 }
 
 static void reverse_special_calls(void **state)
 {
-	run_rows(MX_REVERSE, MX_CALL_SPECIAL);
+	run_rows(MX_BASE, MX_REVERSE, MX_CALL_SPECIAL);
 }
 
 /* V2-4.5.3: level 2 has continuation and no chunks. */
 static void reverse_level_two_has_no_chunks(void **state)
 {
 	for (unsigned call = 0; call < MX_CALLS; call++)
-		run_rows(MX_REVERSE_CONT, call);
+		run_rows(MX_BASE, MX_REVERSE_CONT, call);
 }
 
 /* V2-4.5.3, [R5]: level 1 has one message for each Call and Reply. */
 static void reverse_level_one_has_one_message(void **state)
 {
 	for (unsigned call = 0; call < MX_CALLS; call++)
-		run_rows(MX_REVERSE_SIMPLE, call);
+		run_rows(MX_BASE, MX_REVERSE_SIMPLE, call);
 }
 
-static void expect_formats(enum mx_dir dir, unsigned calls, unsigned replies)
+/* LS-s13-01, -02, LS-s14-01, -03, LS-s15-01 to -04, LS-s16-01 to -04, LS-s17-01, -04:
+ * the same table in the types X_. */
+static void forward_calls_by_message_kind(void **state)
+{
+	for (unsigned call = 0; call < MX_CALLS; call++)
+		run_rows(MX_HTFAM, MX_FORWARD, call);
+}
+
+static void reverse_calls_by_message_kind(void **state)
+{
+	for (unsigned call = 0; call < MX_CALLS; call++)
+		run_rows(MX_HTFAM, MX_REVERSE, call);
+}
+
+static void low_reverse_levels_by_message_kind(void **state)
+{
+	for (unsigned call = 0; call < MX_CALLS; call++) {
+		run_rows(MX_HTFAM, MX_REVERSE_CONT, call);
+		run_rows(MX_HTFAM, MX_REVERSE_SIMPLE, call);
+	}
+}
+
+static void expect_formats(enum mx_family family, enum mx_dir dir, unsigned calls,
+                           unsigned replies)
 {
 	for (unsigned c = 0; c < MX_RESULTS; c++)
 		for (unsigned r = 0; r < MX_RESULTS; r++)
-			for (unsigned kind = 0; kind < KINDS; kind++) {
+			for (unsigned kind = 0; kind < MX_CHUNK_KINDS; kind++) {
 				bool want = calls & 1u << c && replies & 1u << r;
 
-				if (want && !seen[dir][c][r][kind])
-					fail_msg("direction %u: never a Call of "
-					         "format %u, a Reply of %u: %s",
-					         dir, c, r, shapes[kind].name);
+				if (want && !seen[family][dir][c][r][kind])
+					fail_msg(
+					        "family %u, direction %u: never a Call "
+					        "of format %u, a Reply of %u: %s",
+					        family, dir, c, r, shapes[kind].name);
 				if (!want && c != MX_REFUSED && r != MX_REFUSED)
-					assert_false(seen[dir][c][r][kind]);
+					assert_false(seen[family][dir][c][r][kind]);
 			}
+}
+
+static void expect_family(enum mx_family family)
+{
+	const unsigned simple = 1 << MX_SIMPLE, both = simple | 1 << MX_CONTINUED,
+	               all = both | 1 << MX_SPECIAL, pulled = simple | 1 << MX_SPECIAL;
+	bool v1 = mx_settings[0].version == 1;
+
+	for (unsigned dir = MX_FORWARD; dir <= MX_REVERSE; dir++)
+		expect_formats(family, dir, v1 ? pulled : all,
+		               v1 ? pulled : all | 1 << MX_EXPOSED);
+	expect_formats(family, MX_REVERSE_CONT, v1 ? simple : both, v1 ? simple : both);
+	expect_formats(family, MX_REVERSE_SIMPLE, simple, simple);
 }
 
 /* What stood on the wire, for every kind of chunk. */
 static void the_table_covers_what_is_possible(void **state)
 {
-	const unsigned simple = 1 << MX_SIMPLE, both = simple | 1 << MX_CONTINUED,
-	               all = both | 1 << MX_SPECIAL, pulled = simple | 1 << MX_SPECIAL;
-	bool v1 = settings[0].version == 1;
-
-	for (unsigned dir = MX_FORWARD; dir <= MX_REVERSE; dir++)
-		expect_formats(dir, v1 ? pulled : all,
-		               v1 ? pulled : all | 1 << MX_EXPOSED);
-	expect_formats(MX_REVERSE_CONT, v1 ? simple : both, v1 ? simple : both);
-	expect_formats(MX_REVERSE_SIMPLE, simple, simple);
-	assert_int_equal(n_cases, MX_DIRS * MX_CALLS * MX_REPLIES * KINDS);
-	print_message("    %u rows, each in %zu settings\n", n_cases,
-	              RR_ARRAY_SIZE(settings));
+	expect_family(MX_BASE);
+	expect_family(MX_HTFAM);
+	assert_int_equal(n_cases, 2 * MX_DIRS * MX_CALLS * MX_REPLIES * MX_CHUNK_KINDS);
+	print_message("    %u rows, each in %u settings\n", n_cases, MX_SETTINGS);
 }
 
 /* -- lengths --------------------------------------------------------------- */
@@ -299,7 +334,7 @@ static void counted_arrays_of_every_residue(void **state)
 			        .reply_filler = 4,
 			};
 
-			assert_int_equal(run_case(&settings[n % 4], &k).regions, 5);
+			assert_int_equal(mx_run(&mx_settings[n % 4], &k).regions, 5);
 		}
 }
 
@@ -320,8 +355,8 @@ static void optional_data_leave_their_word(void **state)
 			        .reply_filler = 4,
 			};
 
-			ask_call(&k, &settings[call], call);
-			(void)run_case(&settings[call], &k);
+			ask_call(&k, &mx_settings[call], call);
+			(void)mx_run(&mx_settings[call], &k);
 		}
 }
 
@@ -341,8 +376,8 @@ static void items_without_octets(void **state)
 			        .call_filler = 4,
 			};
 
-			ask_reply(&k, &settings[reply % 4], reply);
-			(void)run_case(&settings[reply % 4], &k);
+			ask_reply(&k, &mx_settings[reply % 4], reply);
+			(void)mx_run(&mx_settings[reply % 4], &k);
 		}
 }
 
@@ -353,7 +388,7 @@ static void segments_of_odd_lengths(void **state)
 
 	for (unsigned dir = MX_FORWARD; dir <= MX_REVERSE; dir++)
 		for (unsigned i = 0; i < RR_ARRAY_SIZE(bytes); i++) {
-			struct mx_setting s = settings[0];
+			struct mx_setting s = mx_settings[0];
 			size_t len = RR_MAX(bytes[i] * 19u + 2, 513);
 			struct mx_case k = {
 			        .dir = dir,
@@ -370,7 +405,7 @@ static void segments_of_odd_lengths(void **state)
 			s.segment_bytes = bytes[i];
 			s.max_segments = 64;
 			s.variant = i;
-			(void)run_case(&s, &k);
+			(void)mx_run(&s, &k);
 		}
 }
 
@@ -392,7 +427,7 @@ static void calls_around_the_threshold(void **state)
 	for (unsigned dir = 0; dir < MX_DIRS; dir++)
 		for (unsigned chunk = 0; chunk < 2; chunk++)
 			for (int more = -4; more <= 4; more += 4) {
-				const struct mx_setting *s = &settings[chunk];
+				const struct mx_setting *s = &mx_settings[chunk];
 				struct mx_case k = {.dir = dir, .reply_filler = 4};
 				bool chunks = chunk && dir <= MX_REVERSE;
 				/* a Read entry, the count of the item */
@@ -404,7 +439,7 @@ static void calls_around_the_threshold(void **state)
 				k.item[0] = 700;
 				k.call_filler =
 				        threshold(s, &k, true) - rest + (size_t)more;
-				got = run_case(s, &k);
+				got = mx_run(s, &k);
 				assert_int_equal(got.call, more <= 0
 				                                   ? MX_SIMPLE
 				                                   : too_long(s, dir));
@@ -416,7 +451,7 @@ static void replies_around_the_threshold(void **state)
 	for (unsigned dir = 0; dir < MX_DIRS; dir++)
 		for (unsigned chunk = 0; chunk < 2; chunk++)
 			for (int more = -4; more <= 4; more += 4) {
-				const struct mx_setting *s = &settings[chunk];
+				const struct mx_setting *s = &mx_settings[chunk];
 				struct mx_case k = {.dir = dir, .call_filler = 4};
 				bool chunks = chunk && dir <= MX_REVERSE;
 				/* a Write entry of one segment, the count */
@@ -428,7 +463,7 @@ static void replies_around_the_threshold(void **state)
 				k.dest[0] = k.result[0] = 700;
 				k.reply_filler =
 				        threshold(s, &k, false) - rest + (size_t)more;
-				got = run_case(s, &k);
+				got = mx_run(s, &k);
 				assert_int_equal(got.reply, more <= 0
 				                                    ? MX_SIMPLE
 				                                    : too_long(s, dir));
@@ -442,7 +477,7 @@ static void reply_chunks_around_the_reply(void **state)
 	for (unsigned dir = MX_FORWARD; dir <= MX_REVERSE; dir++)
 		for (unsigned i = 0; i < 3; i++)
 			for (int more = -4; more <= 4; more += 4) {
-				const struct mx_setting *s = &settings[i];
+				const struct mx_setting *s = &mx_settings[i];
 				struct mx_case k = {.dir = dir, .call_filler = 4};
 				enum mx_result longer =
 				        s->version == 1 ? MX_REFUSED : MX_CONTINUED;
@@ -451,7 +486,7 @@ static void reply_chunks_around_the_reply(void **state)
 				k.reply_bytes = 16 * threshold(s, &k, false) + 4;
 				k.reply_filler =
 				        k.reply_bytes - REPLY_WORDS + (size_t)more;
-				got = run_case(s, &k);
+				got = mx_run(s, &k);
 				assert_int_equal(got.reply,
 				                 more <= 0 ? MX_SPECIAL : longer);
 			}
@@ -467,6 +502,7 @@ static void in_version_one(struct mx_setting *s, size_t n)
 	}
 }
 
+/* Arguments: the version, and a pattern of the names of the tests to run. */
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -478,6 +514,9 @@ int main(int argc, char **argv)
 	        cmocka_unit_test(reverse_special_calls),
 	        cmocka_unit_test(reverse_level_two_has_no_chunks),
 	        cmocka_unit_test(reverse_level_one_has_one_message),
+	        cmocka_unit_test(forward_calls_by_message_kind),
+	        cmocka_unit_test(reverse_calls_by_message_kind),
+	        cmocka_unit_test(low_reverse_levels_by_message_kind),
 	        cmocka_unit_test(the_table_covers_what_is_possible),
 	        cmocka_unit_test(counted_arrays_of_every_residue),
 	        cmocka_unit_test(optional_data_leave_their_word),
@@ -489,10 +528,17 @@ int main(int argc, char **argv)
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "1")) {
-		in_version_one(settings, RR_ARRAY_SIZE(settings));
+		in_version_one(mx_settings, MX_SETTINGS);
+		in_version_one(mx_placement_settings, MX_SETTINGS);
 		in_version_one(mx_fence_settings, mx_fence_settings_count);
 	}
+	if (argc > 2)
+		cmocka_set_test_filter(argv[2]);
 	return cmocka_run_group_tests(tests, NULL, NULL) +
+	       _cmocka_run_group_tests("options", mx_option_tests, mx_option_count,
+	                               NULL, NULL) +
+	       _cmocka_run_group_tests("placement", mx_placement_tests,
+	                               mx_placement_count, NULL, NULL) +
 	       _cmocka_run_group_tests("fence", mx_fence_tests, mx_fence_count, NULL,
 	                               NULL);
 }

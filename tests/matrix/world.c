@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two connections over two endpoints, and the log of what passes between.
+ * Two connections over two endpoints, and their users.
  *
- * The pump gets a provider that writes posts and completions down and passes them on
- * (the watch): Sends and Writes with the octets they gather, so that the log holds
- * the wire.  Regions are counted from register_mem to the completion that ends them.
- * The connection's own memory lies between guards too.
+ * The pump gets a provider that writes down what passes between (watch.c).  The
+ * connection's own memory lies between guards too.
  */
 #include "matrix.h"
 
@@ -13,8 +11,7 @@
 
 #include <arpa/inet.h>
 
-#define PATIENCE    RR_SEC(20)
-#define PROBE_TOKEN UINT64_MAX
+#define PATIENCE RR_SEC(20)
 
 /* A Call without chunks, and what answers it. */
 static uint8_t greeting[] = {0x3f, 0xff, 0xff, 0xff, 0, 0, 0, 0};
@@ -48,40 +45,6 @@ static void mem_put(void *ctx, void *mem, size_t bytes)
 	free(p - MX_GUARD);
 }
 
-/* -- the log ----------------------------------------------------------------------- */
-
-static struct mx_event *note(struct mx_side *s, enum mx_kind kind)
-{
-	struct mx_event *e = &s->w->log[s->w->n_log++];
-
-	assert_true(s->w->n_log <= MX_LOG);
-	*e = (struct mx_event){.kind = kind, .side = s->side};
-	return e;
-}
-
-static void gather(struct mx_event *e, const struct rr_sge *sge, unsigned n)
-{
-	for (unsigned i = 0; i < n; i++)
-		e->len += sge[i].len;
-	e->data = malloc(e->len + 1);
-	e->len = 0;
-	for (unsigned i = 0; i < n; i++) {
-		memcpy(e->data + e->len, sge[i].base, sge[i].len);
-		e->len += sge[i].len;
-	}
-}
-
-static void region_over(struct mx_side *s, uint32_t handle)
-{
-	for (unsigned i = 0; i < s->n_live; i++) {
-		if (s->live[i] != handle)
-			continue;
-		s->live[i] = s->live[--s->n_live];
-		note(s, MX_INVALID)->handle = handle;
-		return;
-	}
-}
-
 /* -- the users ------------------------------------------------------------- */
 
 static bool hold(struct mx_world *w, struct rr_request *r, enum mx_hold where)
@@ -100,7 +63,7 @@ static void on_admit(struct mx_side *s, struct rr_request *r)
 
 	if (hold(w, r, MX_HOLD_ADMIT))
 		return;
-	if (w->greeting || !w->k->own_sinks) {
+	if (w->greeting || !w->k->own_sinks || !r->n_reads) {
 		rr_conn_admit(s->pump.conn, r, NULL, mx_now());
 		return;
 	}
@@ -133,7 +96,7 @@ static void on_request(struct mx_side *s, struct rr_request *r)
 	assert_int_equal(r->xid, w->xid);
 	assert_false(w->request_seen);
 	w->request_seen = true;
-	note(s, MX_REQUEST);
+	mx_note(s, MX_REQUEST);
 	for (unsigned i = 0; i < r->n_pieces; i++) {
 		const struct rr_piece *k = &r->pieces[i];
 
@@ -161,7 +124,7 @@ static void on_call_done(struct mx_side *s, struct rr_call *c)
 	}
 	assert_ptr_equal(c, &w->rc);
 	assert_false(w->call_done);
-	note(s, MX_CALL_DONE);
+	mx_note(s, MX_CALL_DONE);
 	assert_int_equal(s->n_live, 0);
 	w->call_done = true;
 	w->call_status = c->status;
@@ -171,171 +134,6 @@ static void on_call_done(struct mx_side *s, struct rr_call *c)
 		w->got_len = c->reply_len;
 		rr_conn_call_release(s->pump.conn, c, mx_now());
 	}
-}
-
-/* -- the watch: a provider that writes down, and passes on ----------------------- */
-
-static struct mx_world *watched;
-
-static struct mx_side *side_at(const struct rr_ep *ep)
-{
-	return &watched->side[watched->side[SERVER].pump.ep == ep];
-}
-
-/* None fails but an invalidation for which the peer was first. */
-static int accepted_post(const struct mx_side *s, int err)
-{
-	if (err)
-		assert_true(s->w->abandon);
-	return err;
-}
-
-static int watch_recv(struct rr_ep *ep, const struct rr_sge *sge, uint64_t token)
-{
-	struct mx_side *s = side_at(ep);
-
-	s->receive[s->recv_tail++ % MX_RECEIVES] = sge->base;
-	assert_true(s->recv_tail - s->recv_head <= MX_RECEIVES);
-	return accepted_post(s, mx_provider()->post_recv(ep, sge, token));
-}
-
-static int watch_send(struct rr_ep *ep, const struct rr_sge *sge, unsigned n,
-                      uint32_t inv_handle, uint64_t token)
-{
-	struct mx_side *s = side_at(ep);
-	struct mx_event *e = note(s, MX_SEND);
-
-	e->inv_handle = inv_handle;
-	gather(e, sge, n);
-	return accepted_post(s,
-	                     mx_provider()->post_send(ep, sge, n, inv_handle, token));
-}
-
-static int watch_write(struct rr_ep *ep, const struct rr_sge *sge, unsigned n,
-                       uint32_t handle, uint64_t offset, uint64_t token)
-{
-	struct mx_side *s = side_at(ep);
-	struct mx_event *e = note(s, MX_WRITE);
-
-	e->handle = handle;
-	e->offset = offset;
-	gather(e, sge, n);
-	return accepted_post(
-	        s, mx_provider()->post_write(ep, sge, n, handle, offset, token));
-}
-
-static int watch_read(struct rr_ep *ep, const struct rr_sge *sge, uint32_t handle,
-                      uint64_t offset, uint64_t token)
-{
-	struct mx_side *s = side_at(ep);
-	struct mx_event *e = note(s, MX_READ);
-
-	e->handle = handle;
-	e->offset = offset;
-	e->len = sge->len;
-	return accepted_post(s,
-	                     mx_provider()->post_read(ep, sge, handle, offset, token));
-}
-
-static int watch_register(struct rr_ep *ep, void *base, size_t len, unsigned access,
-                          struct rr_region *ret)
-{
-	struct mx_side *s = side_at(ep);
-	struct mx_event *e;
-
-	assert_int_equal(mx_provider()->register_mem(ep, base, len, access, ret), 0);
-	e = note(s, MX_REGISTER);
-	e->handle = ret->handle;
-	e->offset = ret->offset;
-	e->len = len;
-	e->access = access;
-	e->base = base;
-	assert_true(s->n_live < MX_REGIONS);
-	s->live[s->n_live++] = ret->handle;
-	return 0;
-}
-
-static int watch_invalidate(struct rr_ep *ep, uint32_t handle, uint64_t token)
-{
-	struct mx_side *s = side_at(ep);
-	int err = mx_provider()->invalidate(ep, handle, token);
-
-	if (!err)
-		s->invalidating[s->inv_tail++ % MX_REGIONS] = handle;
-	return err == -EINVAL ? err : accepted_post(s, err);
-}
-
-static void watch_receive(struct mx_side *s, const struct rr_wc *wc)
-{
-	const uint8_t *base = s->receive[s->recv_head++ % MX_RECEIVES];
-	struct mx_event *e;
-
-	if (wc->status)
-		return;
-	if (wc->invalidated)
-		region_over(s, wc->inv_handle);
-	e = note(s, MX_RECV);
-	e->len = wc->len;
-	e->data = malloc(wc->len + 1);
-	memcpy(e->data, base, wc->len);
-}
-
-static void watch_end(struct mx_side *s, const struct rr_wc *wc)
-{
-	if (!s->w->abandon)
-		fail_msg("side %u ended with %d: %s", s->side, wc->status,
-		         mx_provider()->reason(s->pump.ep));
-	s->lost_status = wc->status;
-}
-
-static void watch_completion(struct mx_side *s, const struct rr_wc *wc)
-{
-	switch (wc->op) {
-	case RR_WC_RECV:
-		watch_receive(s, wc);
-		break;
-	case RR_WC_READ:
-		note(s, MX_READ_DONE);
-		break;
-	case RR_WC_WRITE:
-		note(s, MX_WRITE_DONE);
-		break;
-	case RR_WC_INVALIDATE:
-		region_over(s, s->invalidating[s->inv_head++ % MX_REGIONS]);
-		break;
-	case RR_WC_DISCONNECTED:
-		watch_end(s, wc);
-		break;
-	case RR_WC_SEND:
-	case RR_WC_CONNECTED:
-		break;
-	}
-}
-
-/* One at a time, so that the log has what follows from each before the next one. */
-static unsigned watch_poll(struct rr_ep *ep, struct rr_wc *wc, unsigned max)
-{
-	while (mx_provider()->poll(ep, wc, 1)) {
-		watch_completion(side_at(ep), wc);
-		if (wc->token != PROBE_TOKEN)
-			return 1;
-	}
-	return 0; /* of what the probe posted the connection knows nothing */
-}
-
-static struct rr_prov_ops watch;
-
-static void watch_world(struct mx_world *w)
-{
-	watched = w;
-	watch = *mx_provider();
-	watch.post_recv = watch_recv;
-	watch.post_send = watch_send;
-	watch.post_write = watch_write;
-	watch.post_read = watch_read;
-	watch.register_mem = watch_register;
-	watch.invalidate = watch_invalidate;
-	watch.poll = watch_poll;
 }
 
 /* -- the pump -------------------------------------------------------------- */
@@ -364,11 +162,13 @@ static void pass_request_done(struct rr_pump *p, struct rr_request *r, int statu
 {
 	struct mx_side *s = side_of(p);
 
-	note(s, MX_REQUEST_DONE);
-	if (s->w->greeting)
+	if (s->w->greeting) {
 		s->w->greeting--;
-	else
+	} else if (r->xid ==
+	           s->w->xid) { /* not one whose reply was exposed until now */
+		mx_note(s, MX_REQUEST_DONE);
 		s->w->request_done = true;
+	}
 }
 
 static void pass_call_done(struct rr_pump *p, struct rr_call *c)
@@ -426,13 +226,31 @@ static struct rr_conn_config config_of(struct mx_world *w, unsigned side)
 	        .rvrsdir = level[w->k->dir],
 	        .remote_invalidate = set->remote_invalidate,
 	        .versions = set->version == 1 ? RR_CONN_V1 : RR_CONN_V2,
-	        .features = {.on = w->k->expose ? 1u << RR_FEATURE_RPRC : 0,
-	                     .cont_max_sends = 1,
-	                     .rprc_no_piggyback = true},
+	        .features = w->k->features[side],
+	        .ext = &w->side[side].ext,
 	};
 
 	conn_limits(&g);
 	return g;
+}
+
+/* Properties of an extension, in the range for experiments: one of the case's length, a
+ * third of it, and a short one. */
+static void extend(struct mx_side *s)
+{
+	const size_t len[] = {s->w->k->property, s->w->k->property / 3, 5};
+	size_t at = 0;
+
+	if (!s->w->k->property)
+		return;
+	s->ext_data = malloc(len[0] + len[1] + len[2]);
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(len); at += len[i++]) {
+		mx_fill(s->ext_data + at, len[i], 0x600 + 2 * i + s->side);
+		s->ext.prop[i] = (struct rr_ext_prop){.id = 0xffffff71 + i,
+		                                      .data = s->ext_data + at,
+		                                      .len = (uint32_t)len[i]};
+	}
+	s->ext.n_props = RR_ARRAY_SIZE(len);
 }
 
 static void new_conn(struct mx_world *w, unsigned side, struct rr_ep *ep)
@@ -441,9 +259,10 @@ static void new_conn(struct mx_world *w, unsigned side, struct rr_ep *ep)
 	struct rr_conn_config cfg = config_of(w, side);
 	struct rr_conn *conn;
 
-	*s = (struct mx_side){.w = w, .side = side};
+	*s = (struct mx_side){.w = w, .side = side, .least_receive = SIZE_MAX};
+	extend(s);
 	assert_int_equal(rr_conn_new(&cfg, mx_now(), &conn), 0);
-	rr_pump_init(&s->pump, &watch, ep, conn, &pump_ops);
+	rr_pump_init(&s->pump, mx_watch(w), ep, conn, &pump_ops);
 }
 
 /* What the ends tell each other of version 1.            [RFC 8797 §4] */
@@ -527,9 +346,16 @@ static bool both_closed(const struct mx_world *w)
 	       rr_pump_over(&w->side[SERVER].pump);
 }
 
+/* A request whose reply is exposed ends with the notification. */
+static bool stays_exposed(const struct mx_world *w)
+{
+	return w->side[!w->asker].n_live;
+}
+
 static bool answered(const struct mx_world *w)
 {
-	return w->held || (w->call_done && (w->request_done || !w->request_seen));
+	return w->held || (w->call_done &&
+	                   (w->request_done || !w->request_seen || stays_exposed(w)));
 }
 
 /* A server of version 1 is ready, and credits are granted, with the first Call. */
@@ -555,7 +381,6 @@ void mx_world_open(struct mx_world *w, const struct mx_setting *set,
 	size_t len;
 
 	memset(w, 0, sizeof(*w));
-	watch_world(w);
 	w->set = set;
 	w->k = k;
 	any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -573,22 +398,48 @@ void mx_world_open(struct mx_world *w, const struct mx_setting *set,
 	run(w, both_ready);
 }
 
-void mx_world_call(struct mx_world *w)
+/* Each two destinations are for the results of one operation of the Call. */
+enum { OPERATION = 64 };
+
+static void new_dest(struct mx_world *w, unsigned i)
 {
 	const struct mx_case *k = w->k;
-	struct mx_side *s;
+	uint32_t begin = (i / 2 + 1) * OPERATION;
 
-	w->asker = k->dir == MX_FORWARD ? CLIENT : SERVER;
-	w->xid = 0x40000001;
-	s = &w->side[w->asker];
+	mx_mem_new(&w->dest[i], k->dest[i], (i + 2) % 4);
+	memset(w->dest[i].p, 0xcc, k->dest[i]);
+	w->dests[i] = (struct rr_dest){
+	        .base = k->dest[i] ? w->dest[i].p : NULL,
+	        .len = k->dest[i],
+	        .direct = k->direct,
+	        .min_len = k->min_len,
+	        .above = k->above,
+	        .begin = k->ranges ? begin : 0,
+	        .end = k->ranges ? begin + OPERATION : 0,
+	};
+}
+
+/* Says which operation each result belongs to. */
+static void tie_results(struct mx_world *w)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; w->k->ranges && i < w->reply.n_pieces; i++)
+		if (w->reply.piece[i].item)
+			w->reply.piece[i].position =
+			        (w->k->operation[n++] + 1) * OPERATION;
+}
+
+static void start_call(struct mx_world *w)
+{
+	const struct mx_case *k = w->k;
+	struct mx_side *s = &w->side[w->asker];
+
 	mx_call_stream(&w->call, k, w->xid);
 	mx_reply_stream(&w->reply, k, w->xid);
-	for (unsigned i = 0; i < k->n_dests; i++) {
-		mx_mem_new(&w->dest[i], k->dest[i], (i + 2) % 4);
-		memset(w->dest[i].p, 0xcc, k->dest[i]);
-		w->dests[i].len = k->dest[i];
-		w->dests[i].base = k->dest[i] ? w->dest[i].p : NULL;
-	}
+	tie_results(w);
+	for (unsigned i = 0; i < k->n_dests; i++)
+		new_dest(w, i);
 	w->rc = (struct rr_call){
 	        .xid = w->xid,
 	        .flags = k->call_flags,
@@ -597,10 +448,42 @@ void mx_world_call(struct mx_world *w)
 	        .dests = w->dests,
 	        .n_dests = k->n_dests,
 	        .reply_bytes = k->reply_bytes,
+	        .reply_min = k->reply_min,
 	};
 	w->call_at = w->n_log;
 	assert_int_equal(rr_conn_call(s->pump.conn, &w->rc, mx_now()), 0);
 	run(w, answered);
+}
+
+void mx_world_call(struct mx_world *w)
+{
+	w->asker = w->k->dir == MX_FORWARD ? CLIENT : SERVER;
+	w->xid = 0x40000001;
+	w->first_call_at = w->n_log;
+	start_call(w);
+}
+
+/* The reply may still be exposed where it lies. */
+static void end_call(struct mx_world *w)
+{
+	assert_true(w->n_earlier < MX_OWED);
+	w->earlier[w->n_earlier++] = w->reply;
+	mx_stream_free(&w->call);
+	for (unsigned i = 0; i < MX_ITEMS; i++) {
+		mx_mem_free(&w->dest[i]);
+		mx_mem_free(&w->sink[i]);
+	}
+	free(w->got);
+	w->got = NULL;
+	w->call_done = w->request_seen = w->request_done = false;
+}
+
+void mx_world_again(struct mx_world *w, const struct mx_case *k)
+{
+	end_call(w);
+	w->k = k;
+	w->xid++;
+	start_call(w);
 }
 
 static bool given_up(const struct mx_world *w)
@@ -661,11 +544,11 @@ void mx_world_probe(struct mx_world *w, const struct mx_event *region)
 	w->abandon = true;
 	if (region->access & RR_ACCESS_REMOTE_WRITE)
 		assert_int_equal(p->post_write(s->pump.ep, &g, 1, region->handle,
-		                               region->offset, PROBE_TOKEN),
+		                               region->offset, MX_PROBE_TOKEN),
 		                 0);
 	else
 		assert_int_equal(p->post_read(s->pump.ep, &g, region->handle,
-		                              region->offset, PROBE_TOKEN),
+		                              region->offset, MX_PROBE_TOKEN),
 		                 0);
 	run(w, both_closed);
 	assert_int_equal(w->side[w->asker].lost_status, -EREMOTEIO);
@@ -687,12 +570,15 @@ void mx_world_close(struct mx_world *w)
 	for (unsigned i = 0; i < 2; i++) {
 		rr_conn_free(w->side[i].pump.conn);
 		assert_int_equal(w->side[i].mem_bytes, 0);
+		free(w->side[i].ext_data);
 		mx_provider()->destroy(w->side[i].pump.ep);
 	}
 	for (unsigned i = 0; i < MX_ITEMS; i++) {
 		mx_mem_free(&w->dest[i]);
 		mx_mem_free(&w->sink[i]);
 	}
+	for (unsigned i = 0; i < w->n_earlier; i++)
+		mx_stream_free(&w->earlier[i]);
 	for (unsigned i = 0; i < w->n_log; i++)
 		free(w->log[i].data);
 	free(w->got);
