@@ -8,14 +8,16 @@
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 static const char *const test_names[] = {
-        [BENCH_NULL] = "null",
-        [BENCH_READ] = "read",
-        [BENCH_WRITE] = "write",
-        [BENCH_LIST] = "list",
+        [BENCH_NULL] = "null",       [BENCH_READ] = "read",
+        [BENCH_WRITE] = "write",     [BENCH_LIST] = "list",
+        [BENCH_ATTR] = "attr",       [BENCH_DIR] = "dir",
+        [BENCH_GETATTR] = "getattr", [BENCH_LOOKUP] = "lookup",
+        [BENCH_CREATE] = "create",   [BENCH_READDIRPLUS] = "readdirplus",
 };
 
 static const char *const reply_names[] = {
@@ -30,11 +32,6 @@ static const char *const role_names[] = {
         [BENCH_BOTH] = "both",
 };
 
-const char *bench_test_name(enum bench_test test)
-{
-	return test_names[test];
-}
-
 void bench_die(const char *what, int error)
 {
 	fprintf(stderr, "bench: %s: %s\n", what, strerror(error < 0 ? -error : error));
@@ -44,10 +41,11 @@ void bench_die(const char *what, int error)
 static void usage(const char *program)
 {
 	fprintf(stderr,
-	        "usage: %s server [--provider P] [--features LIST] [--spin US]\n"
-	        "       %s client PORT --test null|read|write|list [--bytes N]\n"
-	        "                [--depth N] [--ms N] [--provider P] [--features "
-	        "LIST]\n"
+	        "usage: %s server [--provider P] [--features LIST] [--credits N]\n"
+	        "                [--spin US]\n"
+	        "       %s client PORT --test T [--bytes N] [--depth N] [--conns N]\n"
+	        "                [--ms N] [--provider P] [--features LIST] [--credits "
+	        "N]\n"
 	        "                [--reply continued|chunk|exposed] [--spin US] "
 	        "[--calls N]\n"
 	        "       %s both --calls N [OPTION of a client]...\n",
@@ -84,6 +82,12 @@ static bool parse_reply(const char *s, enum bench_reply *ret)
 	return found;
 }
 
+/* Returns true if the amount of data of @test is a parameter. */
+static bool has_bytes(enum bench_test test)
+{
+	return test >= BENCH_READ && test <= BENCH_DIR;
+}
+
 /* Reads an integer from @low to @high.  Returns false if @s is not one. */
 static bool parse_number(const char *s, uint64_t low, uint64_t high, uint64_t *ret)
 {
@@ -102,6 +106,8 @@ void bench_options(int argc, char **argv, struct bench_options *ret)
 	        {"test", required_argument, NULL, 't'},
 	        {"bytes", required_argument, NULL, 'b'},
 	        {"depth", required_argument, NULL, 'd'},
+	        {"conns", required_argument, NULL, 'n'},
+	        {"credits", required_argument, NULL, 'g'},
 	        {"ms", required_argument, NULL, 'm'},
 	        {"provider", required_argument, NULL, 'p'},
 	        {"features", required_argument, NULL, 'f'},
@@ -110,7 +116,7 @@ void bench_options(int argc, char **argv, struct bench_options *ret)
 	        {"calls", required_argument, NULL, 'c'},
 	        {0},
 	};
-	struct bench_options o = {.depth = 1, .ms = 200};
+	struct bench_options o = {.depth = 1, .conns = 1, .ms = 200};
 	size_t role = 0;
 	bool ok = true;
 	uint64_t v;
@@ -132,6 +138,12 @@ void bench_options(int argc, char **argv, struct bench_options *ret)
 		else if (c == 'd')
 			ok &= parse_number(optarg, 1, BENCH_MAX_DEPTH, &v),
 			        o.depth = (uint32_t)v;
+		else if (c == 'n')
+			ok &= parse_number(optarg, 1, BENCH_MAX_CONNS, &v),
+			        o.conns = (uint32_t)v;
+		else if (c == 'g')
+			ok &= parse_number(optarg, 2, 2047, &v),
+			        o.credits = (uint32_t)v;
 		else if (c == 'm')
 			ok &= parse_number(optarg, 1, 600000, &o.ms);
 		else if (c == 's')
@@ -145,17 +157,60 @@ void bench_options(int argc, char **argv, struct bench_options *ret)
 	o.role = (enum bench_role)role;
 	ok &= o.role != BENCH_CLIENT || optind + 1 < argc;
 	ok &= o.role != BENCH_BOTH || o.calls;
-	ok &= o.bytes % 4 == 0 && (o.test == BENCH_NULL) == (o.bytes == 0);
+	ok &= o.bytes % (o.test == BENCH_DIR ? 32 : 4) == 0 &&
+	      has_bytes(o.test) == (o.bytes > 0);
 	if (!ok)
 		usage(argv[0]);
 	o.port = o.role == BENCH_CLIENT ? argv[optind + 1] : NULL;
 	*ret = o;
 }
 
-void bench_row(const struct bench_options *o, uint64_t operations, uint64_t ns)
+uint32_t bench_call_bytes(const struct bench_options *o, uint64_t i)
 {
-	printf("%s %u %u %llu %llu", bench_test_name(o->test), o->bytes, o->depth,
-	       (unsigned long long)operations, (unsigned long long)ns);
+	return o->test == BENCH_DIR ? o->bytes / 4 * (uint32_t)(1 + i % 4) : o->bytes;
+}
+
+void bench_clock_start(struct bench_clock *c, const struct bench_options *o)
+{
+	*c = (struct bench_clock){.now = bench_now()};
+	c->warm = c->now + o->ms * 1000000 / 10;
+	c->end = c->warm + o->ms * 1000000;
+}
+
+bool bench_clock_count(struct bench_clock *c, uint64_t n)
+{
+	c->ops += n;
+	c->now = bench_now();
+	if (!c->counting && c->now >= c->warm) {
+		c->counting = true;
+		c->begin = c->now;
+		c->ops = 0;
+	}
+	return c->now < c->end || !c->ops;
+}
+
+void bench_row(const struct bench_options *o, const struct bench_clock *c)
+{
+	printf("%s %u %u %u %llu %llu", test_names[o->test], o->bytes, o->depth,
+	       o->conns, (unsigned long long)c->ops,
+	       (unsigned long long)(c->now - c->begin));
+}
+
+void bench_allow_conns(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &limit); /* if it fails, so will connections */
+}
+
+size_t bench_put_u32(uint8_t *p, uint32_t v)
+{
+	v = htonl(v);
+	memcpy(p, &v, sizeof(v));
+	return sizeof(v);
 }
 
 void bench_listening(uint16_t port)
@@ -195,8 +250,8 @@ int bench_tcp_listen(uint16_t *ret_port)
 	socklen_t len = sizeof(a);
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
-	if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof(a)) || listen(fd, 16) ||
-	    getsockname(fd, (struct sockaddr *)&a, &len))
+	if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof(a)) ||
+	    listen(fd, BENCH_MAX_CONNS) || getsockname(fd, (struct sockaddr *)&a, &len))
 		bench_die("listen", 98);
 	*ret_port = ntohs(a.sin_port);
 	return fd;

@@ -6,7 +6,7 @@
  *
  * After the row it prints operations per RPC, sums of both ends or, if they matter, those
  * of each end.  The client asks the server for its counters before and after the work,
- * by procedure 3.
+ * by a procedure of its own.
  *
  * "bench_rdma both" is for counting instructions, see instructions.sh: one thread turns the
  * engines of a client and of a server alternately, so each run executes the same ones.
@@ -23,8 +23,7 @@
 
 enum {
 	ARGS_BYTES = BENCH_HANDLE + 16, /* handle, offset, count, reserved */
-	LIST_MAX = 20480, /* octets that the caller of LIST at least foresees */
-	STATS_WORDS = sizeof(struct rpcrdma_stats) / sizeof(uint64_t),
+	ATTR_MAX = 20480, /* octets that the caller of BENCH_ATTR foresees */
 };
 
 /* Batches of calls that "both" makes; the first one warms up. */
@@ -33,12 +32,6 @@ enum { BATCHES = 6 };
 static uint8_t *data;
 static struct rpcrdma_engine *engine;  /* of the only end; of the client, if both run */
 static struct rpcrdma_engine *serving; /* the server's */
-
-static void put_u32(uint8_t *p, uint32_t v)
-{
-	v = htonl(v);
-	memcpy(p, &v, sizeof(v));
-}
 
 static void die(const char *what, int error)
 {
@@ -58,9 +51,10 @@ static void new_engine(const struct bench_options *o,
 	*ret = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
 	ret->provider = o->provider;
 	ret->features = o->features;
-	ret->credits = o->role == BENCH_SERVER ? BENCH_MAX_DEPTH
-	               : o->depth < 32         ? 32
-	                                       : o->depth;
+	ret->credits = o->credits                ? o->credits
+	               : o->role == BENCH_SERVER ? BENCH_MAX_DEPTH
+	               : o->depth < 32           ? 32
+	                                         : o->depth;
 	ret->max_held_bytes = 64 << 20;
 }
 
@@ -103,9 +97,9 @@ static void serve_octets(struct rpcrdma_request *r, bool item)
 		garbage(r);
 		return;
 	}
-	put_u32(head, 0);
-	put_u32(head + 4, 0);
-	put_u32(head + 8, count);
+	bench_put_u32(head, 0);
+	bench_put_u32(head + 4, 0);
+	bench_put_u32(head + 8, count);
 	die("reply", rpcrdma_request_reply(r, p, 2, NULL, NULL));
 }
 
@@ -136,8 +130,8 @@ static void serve_write(struct rpcrdma_request *r, void *arg)
 		garbage(r);
 		return;
 	}
-	put_u32(res, 0);
-	put_u32(res + 4, count);
+	bench_put_u32(res, 0);
+	bench_put_u32(res + 4, count);
 	die("reply", rpcrdma_request_reply(r, &p, 1, NULL, NULL));
 }
 
@@ -192,8 +186,8 @@ static void open_server(const struct bench_options *o, struct served *ret)
 	new_engine(o, &serving, &co);
 	die("service", rpcrdma_service_new(&ret->service));
 	die("service", rpcrdma_service_add(ret->service, &program, NULL));
-	die("listen", rpcrdma_listen(serving, "127.0.0.1:0", &co, ret->service, 16,
-	                             &ret->listener));
+	die("listen", rpcrdma_listen(serving, "127.0.0.1:0", &co, ret->service,
+	                             BENCH_MAX_CONNS, &ret->listener));
 	die("address", rpcrdma_listener_addr(ret->listener, &addr));
 	ret->port = ntohs(((struct sockaddr_in *)&addr)->sin_port);
 }
@@ -224,27 +218,32 @@ static void server(const struct bench_options *o)
 /* A call in flight; reused for the next one. */
 struct slot {
 	struct work *work;
+	struct rpcrdma_conn *conn;
 	uint8_t args[ARGS_BYTES + 4];
 	struct rpcrdma_piece pieces[2];
 	struct rpcrdma_dest dest;
 	struct rpcrdma_call_options call;
+	uint64_t n; /* calls made */
 };
 
 struct work {
 	const struct bench_options *o;
-	struct rpcrdma_conn *conn;
-	struct slot slots[BENCH_MAX_DEPTH];
-	uint64_t begin, warm, end, now, ops, out;
+	struct rpcrdma_conn *conns[BENCH_MAX_CONNS];
+	struct slot *slots; /* of each connection, one for each call in flight */
+	struct bench_clock clock;
+	uint64_t out;  /* calls in flight */
 	uint64_t left; /* calls to start, if their number is given */
-	bool counting;
 	struct rpcrdma_stats mine, theirs;
 };
 
 static void start(struct slot *s)
 {
+	if (s->work->o->test == BENCH_DIR)
+		bench_put_u32(s->args + BENCH_HANDLE + 8,
+		              bench_call_bytes(s->work->o, s->n++));
 	s->work->out++;
 	s->work->left--;
-	die("call", rpcrdma_call(s->work->conn, &s->call, NULL));
+	die("call", rpcrdma_call(s->conn, &s->call, NULL));
 }
 
 static void finished(struct rpcrdma_call *call, const struct rpcrdma_reply *r,
@@ -262,20 +261,40 @@ static void finished(struct rpcrdma_call *call, const struct rpcrdma_reply *r,
 	if (o->test == BENCH_READ && s->dest.ret_used && s->dest.ret_len != o->bytes)
 		bench_die("short READ", EIO);
 	w->out--;
-	w->ops++;
 	if (o->calls) {
+		w->clock.ops++;
 		if (w->left)
 			start(s);
 		return;
 	}
-	w->now = bench_now();
-	if (!w->counting && w->now >= w->warm) {
-		w->counting = true;
-		w->begin = w->now;
-		w->ops = 0;
-	}
-	if (w->now < w->end)
+	if (bench_clock_count(&w->clock, 1))
 		start(s);
+}
+
+static uint32_t procedure_of(enum bench_test test)
+{
+	switch (test) {
+	case BENCH_NULL:
+		return BENCH_PROC_NULL;
+	case BENCH_READ:
+		return BENCH_PROC_READ;
+	case BENCH_WRITE:
+		return BENCH_PROC_WRITE;
+	default:
+		return BENCH_PROC_LIST;
+	}
+}
+
+/* Sets the lengths of results that the library is to expect. */
+static void foresee_reply(struct rpcrdma_call_options *c, const struct bench_options *o)
+{
+	if (o->test == BENCH_WRITE)
+		c->reply_bytes = 8; /* feature rtr needs a known length */
+	if (o->test < BENCH_LIST || o->reply == BENCH_CONTINUED)
+		return;
+	c->reply_bytes = o->test == BENCH_ATTR ? ATTR_MAX : o->bytes + 12;
+	if (o->reply == BENCH_CHUNK)
+		c->reply_usual = c->reply_bytes;
 }
 
 static void prepare(struct work *w, struct slot *s)
@@ -284,26 +303,20 @@ static void prepare(struct work *w, struct slot *s)
 	bool write = o->test == BENCH_WRITE;
 
 	s->work = w;
-	put_u32(s->args + BENCH_HANDLE + 8, o->bytes);
-	put_u32(s->args + ARGS_BYTES, o->bytes);
+	bench_put_u32(s->args + BENCH_HANDLE + 8, o->bytes);
+	bench_put_u32(s->args + ARGS_BYTES, o->bytes);
 	s->pieces[0] = (struct rpcrdma_piece){.base = s->args,
 	                                      .len = ARGS_BYTES + (write ? 4 : 0)};
 	s->pieces[1] = (struct rpcrdma_piece){data, o->bytes, true};
 	s->call = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
 	s->call.program = BENCH_PROGRAM;
 	s->call.version = BENCH_VERSION;
-	s->call.procedure = (uint32_t)o->test;
+	s->call.procedure = procedure_of(o->test);
 	s->call.args = s->pieces;
 	s->call.n_args = o->test == BENCH_NULL ? 0 : write ? 2 : 1;
-	s->call.reply_bytes = write ? 8 : 0; /* feature rtr needs a known length */
 	s->call.done = finished;
 	s->call.arg = s;
-	if (o->test == BENCH_LIST && o->reply != BENCH_CONTINUED) {
-		s->call.reply_bytes =
-		        o->bytes + 12 > LIST_MAX ? o->bytes + 12 : LIST_MAX;
-		if (o->reply == BENCH_CHUNK)
-			s->call.reply_usual = s->call.reply_bytes;
-	}
+	foresee_reply(&s->call, o);
 	if (o->test != BENCH_READ)
 		return;
 	s->dest = (struct rpcrdma_dest){.base = bench_data(o->bytes), .len = o->bytes};
@@ -334,7 +347,7 @@ static void take_stats(struct work *w)
 	c.done = took_stats;
 	c.arg = w;
 	w->out++;
-	die("call", rpcrdma_call(w->conn, &c, NULL));
+	die("call", rpcrdma_call(w->conns[0], &c, NULL));
 	while (w->out)
 		die("process", rpcrdma_engine_process(engine, -1));
 	rpcrdma_engine_get_stats(engine, &w->mine, sizeof(w->mine));
@@ -365,24 +378,50 @@ static void open_client(const struct bench_options *o, const char *port, struct 
 	w->o = o;
 	new_engine(o, &engine, &co);
 	co.no_reconnect = true;
-	die("connect",
-	    rpcrdma_connect(engine, "127.0.0.1", port, &co, NULL, NULL, &w->conn));
-	for (uint32_t i = 0; i < o->depth; i++)
-		prepare(w, &w->slots[i]);
+	w->slots = calloc((size_t)o->conns * o->depth, sizeof(*w->slots));
+	if (!w->slots)
+		bench_die("slots", ENOMEM);
+	for (uint32_t c = 0; c < o->conns; c++) {
+		die("connect", rpcrdma_connect(engine, "127.0.0.1", port, &co, NULL,
+		                               NULL, &w->conns[c]));
+		for (uint32_t d = 0; d < o->depth; d++) {
+			prepare(w, &w->slots[c * o->depth + d]);
+			w->slots[c * o->depth + d].conn = w->conns[c];
+		}
+	}
 }
 
 static void close_client(struct work *w)
 {
+	const struct bench_options *o = w->o;
+
 	rpcrdma_engine_free(engine);
-	for (uint32_t i = 0; i < w->o->depth; i++)
+	for (size_t i = 0; i < (size_t)o->conns * o->depth; i++)
 		free(w->slots[i].dest.base);
+	free(w->slots);
 }
 
 static void start_all(struct work *w)
 {
-	w->left = w->o->calls;
-	for (uint32_t i = 0; i < w->o->depth && (!w->o->calls || w->left); i++)
-		start(&w->slots[i]);
+	const struct bench_options *o = w->o;
+
+	w->left = o->calls;
+	for (size_t i = 0; i < (size_t)o->conns * o->depth; i++)
+		if (!o->calls || w->left)
+			start(&w->slots[i]);
+}
+
+/* Waits until each connection has answered a call. */
+static void wait_connected(struct work *w)
+{
+	for (uint32_t c = 0; c < w->o->conns; c++) {
+		struct rpcrdma_call_options null =
+		        RPCRDMA_OPTIONS(struct rpcrdma_call_options);
+
+		null.program = BENCH_PROGRAM;
+		null.version = BENCH_VERSION;
+		die("connect", rpcrdma_call_sync(w->conns[c], &null, NULL, 0, NULL, 0));
+	}
 }
 
 static void client(const struct bench_options *o)
@@ -391,23 +430,22 @@ static void client(const struct bench_options *o)
 	struct rpcrdma_stats mine, theirs;
 
 	open_client(o, o->port, &w);
+	wait_connected(&w);
 	take_stats(&w);
 	mine = w.mine;
 	theirs = w.theirs;
-	w.ops = 0;
-	w.begin = bench_now();
-	w.warm = w.begin + o->ms * 1000000 / 10;
-	w.end = w.warm + o->ms * 1000000;
+	bench_clock_start(&w.clock, o);
 	start_all(&w);
 	while (w.out)
 		die("process", rpcrdma_engine_process(engine, -1));
 	if (o->calls)
-		w.now = bench_now();
-	bench_row(o, w.ops, w.now - w.begin);
+		w.clock.now = bench_now();
+	bench_row(o, &w.clock);
 	take_stats(&w);
 	print_ops(&w.mine, &mine, &w.theirs, &theirs);
 	puts("");
-	rpcrdma_conn_close(w.conn);
+	for (uint32_t c = 0; c < o->conns; c++)
+		rpcrdma_conn_close(w.conns[c]);
 	while (!rpcrdma_engine_idle(engine))
 		die("close", rpcrdma_engine_process(engine, 1000));
 	close_client(&w);
@@ -448,7 +486,8 @@ static void both(const struct bench_options *o)
 	open_client(o, port, &w);
 	for (int i = 0; i < BATCHES; i++)
 		run_batch(&w);
-	bench_row(o, w.ops / BATCHES, 0);
+	w.clock.ops /= BATCHES;
+	bench_row(o, &w.clock);
 	puts("");
 	close_client(&w);
 	close_server(&s);
@@ -459,6 +498,7 @@ int main(int argc, char **argv)
 	struct bench_options o;
 
 	bench_options(argc, argv, &o);
+	bench_allow_conns();
 	data = bench_data(BENCH_MAX_BYTES);
 	if (o.role == BENCH_SERVER)
 		server(&o);

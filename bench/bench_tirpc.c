@@ -61,14 +61,13 @@ static void server(void)
 	svc_run();
 }
 
-static bool one_call(CLIENT *c, const struct bench_options *o)
+static bool one_call(CLIENT *c, const struct bench_options *o, uint64_t i)
 {
-	bench_read_args ra = {.count = o->bytes};
-	bench_write_args wa = {
-	        .count = o->bytes,
-	        .data = {.data_len = o->bytes, .data_val = (char *)data}};
-	bench_read_results rr = {
-	        .data = {.data_len = o->bytes, .data_val = (char *)data}};
+	uint32_t bytes = bench_call_bytes(o, i);
+	bench_read_args ra = {.count = bytes};
+	bench_write_args wa = {.count = bytes,
+	                       .data = {.data_len = bytes, .data_val = (char *)data}};
+	bench_read_results rr = {.data = {.data_len = bytes, .data_val = (char *)data}};
 	bench_write_results wr = {0};
 	xdrproc_t nothing = (xdrproc_t)(void (*)(void))xdr_void;
 	struct timeval tv = {.tv_sec = 25};
@@ -79,15 +78,19 @@ static bool one_call(CLIENT *c, const struct bench_options *o)
 		       RPC_SUCCESS;
 	case BENCH_READ:
 	case BENCH_LIST: /* by TCP, the same octets */
+	case BENCH_ATTR:
+	case BENCH_DIR:
 		return clnt_call(c, BENCHPROC_READ, (xdrproc_t)xdr_bench_read_args, &ra,
 		                 (xdrproc_t)xdr_bench_read_results, &rr,
 		                 tv) == RPC_SUCCESS &&
-		       !rr.status && rr.data.data_len == o->bytes;
+		       !rr.status && rr.data.data_len == bytes;
 	case BENCH_WRITE:
 		return clnt_call(c, BENCHPROC_WRITE, (xdrproc_t)xdr_bench_write_args,
 		                 &wa, (xdrproc_t)xdr_bench_write_results, &wr,
 		                 tv) == RPC_SUCCESS &&
-		       !wr.status && wr.count == o->bytes;
+		       !wr.status && wr.count == bytes;
+	default:
+		break;
 	}
 	return false;
 }
@@ -98,26 +101,20 @@ static void client(const struct bench_options *o)
 	                        .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	struct netbuf nb = {.maxlen = sizeof(a), .len = sizeof(a), .buf = &a};
 	int fd = bench_tcp_connect(o->port);
-	uint64_t begin = bench_now(), warm = begin + o->ms * 1000000 / 10;
-	uint64_t end = warm + o->ms * 1000000, now = begin, ops = 0;
+	struct bench_clock clock;
+	uint64_t i = 0;
 	CLIENT *c;
 
 	a.sin_port = htons((uint16_t)atoi(o->port));
 	c = clnt_vc_create(fd, &nb, BENCH_PROG, BENCH_VERS, 0, 0);
 	if (!c)
 		bench_die("clnt_vc_create", EIO);
-	for (bool warming = true; now < end;) {
-		if (!one_call(c, o))
+	bench_clock_start(&clock, o);
+	do
+		if (!one_call(c, o, i++))
 			bench_die(clnt_sperror(c, "call"), EIO);
-		ops++;
-		now = bench_now();
-		if (warming && now >= warm) {
-			warming = false;
-			begin = now;
-			ops = 0;
-		}
-	}
-	bench_row(o, ops, now - begin);
+	while (bench_clock_count(&clock, 1));
+	bench_row(o, &clock);
 	puts("");
 	clnt_destroy(c);
 }
@@ -128,8 +125,8 @@ int main(int argc, char **argv)
 
 	bench_options(argc, argv, &o);
 	data = bench_data(BENCH_MAX_BYTES);
-	if (o.depth != 1) {
-		fputs("bench_tirpc: a CLIENT has one call at a time\n", stderr);
+	if (o.depth != 1 || o.conns != 1) {
+		fputs("bench_tirpc: one CLIENT, and one call at a time\n", stderr);
 		return 2;
 	}
 	if (o.role == BENCH_SERVER)

@@ -72,7 +72,7 @@ raw_tcp() { # test -> MB/s of raw TCP, 1 MiB, eight in flight; the middle of thr
 	for _ in 1 2 3; do
 		"$build/bench/bench_tcp" client "$(awk '{ print $2 }' "$tmp/tcp.port")" \
 			--test "$1" --bytes 1048576 --depth 8 --ms 500 |
-			awk '{ printf "%d\n", $2 * $4 * 1000 / $5 }'
+			awk '{ printf "%d\n", $2 * $5 * 1000 / $6 }'
 	done | sort -n | sed -n 2p
 }
 
