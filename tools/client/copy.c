@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Functions that copy jobs share, for slots, waiting for jobs, failures, and
- * destination directories.
- *
- * A directory's own attributes are set only when its last child is finished.  A
- * directory without write permission would refuse children, and each child changes the
- * directory's times.  Until then, children hold references to their parent.
- */
-#define _GNU_SOURCE /* O_PATH, AT_EMPTY_PATH */
+/* Functions that copy jobs share, for slots, waiting for jobs, failures, and
+ * attributes. */
+#define _GNU_SOURCE /* AT_EMPTY_PATH */
 #include "client/copy.h"
 
 #include <errno.h>
@@ -94,10 +88,8 @@ void copy_init(struct copy *c, struct loop *l)
 	if (!c->io_bytes)
 		c->io_bytes = NFS_IO_MAX;
 	c->max_slots = COPY_BUFFERS / c->io_bytes;
-	if (c->max_slots > 2 * c->in_flight)
-		c->max_slots = 2 * c->in_flight;
-	if (c->max_slots < COPY_MAX_JOBS)
-		c->max_slots = COPY_MAX_JOBS;
+	if (c->max_slots > 2 * COPY_MAX_JOBS)
+		c->max_slots = 2 * COPY_MAX_JOBS;
 	/* No other job may run while cp asks the user or chooses a backup's name. */
 	c->max_jobs = c->ask || c->backup ? 1 : COPY_MAX_JOBS;
 }
@@ -116,9 +108,14 @@ void copy_fini(struct copy *c)
 	}
 }
 
+static unsigned count_running(const struct copy *c)
+{
+	return c->n_jobs + c->n_making + c->n_finishing;
+}
+
 int copy_wait(struct copy *c, unsigned n)
 {
-	while (!c->fatal && (c->n_jobs >= n || (n == 1 && c->n_finishing))) {
+	while (!c->fatal && count_running(c) >= n) {
 		int r = loop_wait(c->loop, -1);
 
 		if (r)
@@ -138,10 +135,11 @@ void copy_abort(struct copy *c)
 		next = j->next;
 		copy_job_cancel(j);
 	}
-	while ((c->n_jobs || c->n_finishing) && tool_now_ns() < until)
+	copy_dir_cancel_making(c);
+	while (count_running(c) && tool_now_ns() < until)
 		if (loop_wait(c->loop, 100))
 			break;
-	if (c->n_jobs || c->n_finishing) {
+	if (count_running(c)) {
 		tool_error(
 		        "the server does not answer; temporary files may remain there");
 		fflush(NULL);
@@ -265,256 +263,4 @@ int copy_set_local(const struct copy *c, int fd, const struct copy_meta *m,
 	    (errno != EBADF || utimensat(AT_FDCWD, self, t, 0)))
 		return -errno;
 	return 0;
-}
-
-/* ---- Directories --------------------------------------------------------- */
-
-int copy_dir_open(int at, const char *path, int flags)
-{
-	int fd;
-
-	flags |= O_DIRECTORY | O_CLOEXEC;
-	fd = openat(at, path, O_RDONLY | flags);
-	return fd < 0 && errno == EACCES ? openat(at, path, O_PATH | flags) : fd;
-}
-
-static struct copy_dir *new_dir(struct copy *c, struct copy_dir *parent,
-                                const char *text)
-{
-	struct copy_dir *d = calloc(1, sizeof(*d));
-
-	if (!d || !(d->text = strdup(text))) {
-		free(d);
-		return NULL;
-	}
-	d->copy = c;
-	d->refs = 1;
-	d->fd = -1;
-	d->parent = parent;
-	if (parent) {
-		d->client = parent->client;
-		copy_dir_get(parent);
-	}
-	return d;
-}
-
-struct copy_dir *copy_dir_local(struct copy *c, int fd, const char *text, bool named)
-{
-	struct copy_dir *d = new_dir(c, NULL, text);
-	struct stat sb;
-
-	if (!d)
-		return NULL;
-	d->fd = fd;
-	d->named = named;
-	if (!fstat(fd, &sb)) {
-		d->fsid = sb.st_dev;
-		d->fileid = sb.st_ino;
-	}
-	return d;
-}
-
-struct copy_dir *copy_dir_remote(struct copy *c, struct nfs_client *client,
-                                 const struct nfs_fh *fh, const fattr3 *attr,
-                                 const char *text, bool named)
-{
-	struct copy_dir *d = new_dir(c, NULL, text);
-
-	if (!d)
-		return NULL;
-	d->client = client;
-	d->fh = *fh;
-	d->named = named;
-	d->fsid = attr->fsid;
-	d->fileid = attr->fileid;
-	return d;
-}
-
-/* Returns "DIR/NAME"; in a URL the name comes before "?". */
-static char *join_path(const char *dir, const char *name)
-{
-	size_t len = url_is(dir) ? strcspn(dir, "?") : strlen(dir);
-	char *text = malloc(len + strlen(name) + 2);
-
-	while (len > 1 && dir[len - 1] == '/')
-		len--;
-	if (text)
-		sprintf(text, "%.*s%s%s", (int)len, dir, !strcmp(dir, "/") ? "" : "/",
-		        name);
-	return text;
-}
-
-char *copy_dir_text(const struct copy_dir *d, const char *name)
-{
-	char *dir, *text;
-
-	if (!d->parent)
-		return d->named ? strdup(d->text) : join_path(d->text, name);
-	dir = copy_dir_text(d->parent, d->text);
-	text = dir ? join_path(dir, name) : NULL;
-	free(dir);
-	return text;
-}
-
-static void report_dir_failure(struct copy_dir *d, const char *act, int status)
-{
-	char *text = d->parent ? copy_dir_text(d->parent, d->text) : NULL;
-
-	copy_report_failure(d->copy, act, text ? text : d->text, d->client, status);
-	free(text);
-}
-
-static int make_local_dir(struct copy_dir *d, uint32_t mode)
-{
-	struct stat sb;
-
-	d->fresh = mkdirat(d->parent->fd, d->text, mode) == 0;
-	if (!d->fresh && errno != EEXIST)
-		return -errno;
-	/* O_NOFOLLOW: a symbolic link could lead anywhere. */
-	d->fd = copy_dir_open(d->parent->fd, d->text, O_NOFOLLOW);
-	if (d->fd < 0 || fstat(d->fd, &sb))
-		return -errno;
-	d->fsid = sb.st_dev;
-	d->fileid = sb.st_ino;
-	d->owned = sb.st_uid == d->meta.uid && sb.st_gid == d->meta.gid;
-	return 0;
-}
-
-static int make_remote_dir(struct copy_dir *d, uint32_t mode)
-{
-	fattr3 attr;
-	int r = nfs_mkdir(d->client, &d->parent->fh, d->text, mode, &d->fh, &attr,
-	                  &d->fresh);
-
-	if (r)
-		return r;
-	d->fsid = attr.fsid;
-	d->fileid = attr.fileid;
-	d->owned = attr.uid == d->meta.uid && attr.gid == d->meta.gid;
-	/* Only root can change the owner; others can set one of their groups. */
-	d->no_owner = geteuid() != 0 && attr.uid != d->meta.uid;
-	return 0;
-}
-
-/* Reports that the existing object is not a directory. */
-static void refuse_non_directory(struct copy_dir *d, const char *label)
-{
-	char *text = copy_dir_text(d->parent, d->text);
-
-	tool_progress_end(&d->copy->progress);
-	tool_error("cannot overwrite non-directory %s with directory %s",
-	           tool_quote_always(text ? text : d->text), tool_quote_always(label));
-	d->copy->failed++;
-	free(text);
-}
-
-struct copy_dir *copy_dir_make(struct copy_dir *parent, const char *name,
-                               const struct copy_meta *meta, const char *label)
-{
-	struct copy *c = parent->copy;
-	struct copy_dir *d = new_dir(c, parent, name);
-	uint32_t mode = copy_mode(c, meta) & 01777;
-	int r;
-
-	if (!d) {
-		copy_report_failure(c, "create directory", name, NULL, -ENOMEM);
-		return NULL;
-	}
-	d->meta = *meta;
-	r = d->client ? make_remote_dir(d, mode | 0700)
-	              : make_local_dir(d, mode | 0700);
-	if (r) {
-		if (r == -EINTR)
-			c->fatal = r;
-		if (r == -ENOTDIR || r == (int)NFS3ERR_NOTDIR)
-			refuse_non_directory(d, label);
-		else
-			report_dir_failure(d, "create directory", r);
-		copy_dir_put(d);
-		return NULL;
-	}
-	d->finish = c->preserve || (d->fresh && (mode | 0700) != mode);
-	return d;
-}
-
-void copy_dir_get(struct copy_dir *d)
-{
-	d->refs++;
-}
-
-static void free_dir(struct copy_dir *d)
-{
-	struct copy_dir *parent = d->parent;
-
-	if (d->fd >= 0)
-		close(d->fd);
-	nfs_op_fini(&d->op);
-	free(d->text);
-	free(d);
-	if (parent)
-		copy_dir_put(parent);
-}
-
-/* Returns the mode to set, with set-id bits only if the directory has the right
- * owner. */
-static uint32_t choose_dir_mode(const struct copy_dir *d)
-{
-	return copy_mode(d->copy, &d->meta) & (d->no_owner ? 01777 : 07777);
-}
-
-static const char finishing[] = "set attributes of";
-
-static void finish_remote_dir(struct copy_dir *d);
-
-static void on_dir_finished(struct nfs_op *op, void *arg)
-{
-	struct copy_dir *d = arg;
-
-	d->copy->n_finishing--;
-	if (op->status == (int)NFS3ERR_PERM && !d->no_owner) {
-		d->no_owner = true;
-		finish_remote_dir(d);
-		return;
-	}
-	if (op->status)
-		report_dir_failure(d, finishing, op->status);
-	free_dir(d);
-}
-
-static void finish_remote_dir(struct copy_dir *d)
-{
-	SETATTR3args a = {.object = nfs_fh_arg(&d->fh)};
-
-	copy_sattr(d->copy, &d->meta, choose_dir_mode(d), &a.new_attributes);
-	if (d->copy->preserve && !d->owned && !d->no_owner)
-		copy_sattr_owner(&d->meta, &a.new_attributes);
-	d->copy->n_finishing++;
-	nfs_op_start(&d->op, NFSPROC3_SETATTR, &a, on_dir_finished, d);
-}
-
-static void finish_local_dir(struct copy_dir *d)
-{
-	int r;
-
-	if (d->copy->preserve && !d->owned)
-		d->no_owner = copy_own_local(d->fd, &d->meta) < 0;
-	r = copy_set_local(d->copy, d->fd, &d->meta, choose_dir_mode(d));
-	if (r)
-		report_dir_failure(d, finishing, r);
-}
-
-void copy_dir_put(struct copy_dir *d)
-{
-	if (--d->refs)
-		return;
-	if (!d->finish || d->copy->fatal) {
-		free_dir(d);
-	} else if (d->client) {
-		nfs_op_init(&d->op, d->client);
-		finish_remote_dir(d);
-	} else {
-		finish_local_dir(d);
-		free_dir(d);
-	}
 }

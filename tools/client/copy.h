@@ -13,7 +13,8 @@
  * NFS calls.  The number of jobs and buffers is limited.  Memory does not grow with the
  * size of a file or a tree, only with the tree's depth.
  *
- *  copy.c          the pool of slots, failures, directories on either side
+ *  copy.c          the pool of slots, waiting, failures, attributes
+ *  copy_dir.c      destination directories: made, finished
  *  copy_start.c    begins a job
  *  copy_job.c      a job's phases: create, copy, commit, attributes, rename
  *  copy_answers.c  handles the results of a job's calls
@@ -34,7 +35,7 @@
 
 #include "client/nfs.h"
 
-#define COPY_MAX_JOBS   16
+#define COPY_MAX_JOBS   64
 #define COPY_BUFFERS    (32u << 20)  /* total size of all slots, in octets */
 #define COPY_CHECKPOINT (512u << 20) /* octets between COMMITs of one file */
 
@@ -88,7 +89,8 @@ struct copy {
 	uint32_t umask;
 
 	struct copy_job *jobs;
-	unsigned n_jobs,
+	struct copy_dir *making; /* directories that wait for MKDIR */
+	unsigned n_jobs, n_making,
 	        n_finishing; /* n_jobs: running jobs; n_finishing: directories that wait
 				for SETATTR */
 	struct copy_slot *free_slots,
@@ -101,11 +103,17 @@ struct copy {
 	struct tool_progress progress;
 };
 
+/* COPY_DIR_MAKING: handle and file number are not known yet. */
+enum copy_dir_state { COPY_DIR_READY, COPY_DIR_MAKING, COPY_DIR_FAILED };
+
 /* A directory that receives files.  Dropping the last reference sets its attributes. */
 struct copy_dir {
 	struct copy *copy;
 	struct copy_dir *parent;
 	unsigned refs;
+	enum copy_dir_state state;
+	struct copy_dir *next_making;
+	char *label;               /* name of the source, while the directory is made */
 	struct nfs_client *client; /* NULL: local */
 	struct nfs_fh fh;
 	int fd;
@@ -133,6 +141,7 @@ struct copy_source {
 };
 
 enum copy_phase {
+	COPY_WAITING,    /* waits until its directory is made */
 	COPY_INSPECTING, /* is looking for an existing file */
 	COPY_CREATING,
 	COPY_LOOKING, /* asks for the handle that CREATE's reply lacked */
@@ -207,7 +216,8 @@ struct copy_job {
 void copy_init(struct copy *, struct loop *);
 /* Frees everything.  No job must be running. */
 void copy_fini(struct copy *);
-/* Waits until fewer than @n jobs run.  Returns 0, or copy->fatal. */
+/* Waits until fewer than @n jobs and calls for directories run.  Returns 0, or
+ * copy->fatal. */
 int copy_wait(struct copy *, unsigned n);
 /* Cancels all jobs and waits for their clean-up. */
 void copy_abort(struct copy *);
@@ -218,25 +228,6 @@ void copy_report_failure(struct copy *, const char *act, const char *label,
  * slot becomes free. */
 struct copy_slot *copy_slot_get(struct copy *, struct copy_job *);
 void copy_slot_put(struct copy_slot *);
-
-/* Opens a directory for creating files in it.  Does not need read permission. */
-int copy_dir_open(int at, const char *path, int flags);
-/* Returns a destination directory (@fd is given).  If @named is false, @text is the
- * directory's name as the user gave it.  Otherwise @text is the name of the only file
- * to be made in the directory. */
-struct copy_dir *copy_dir_local(struct copy *, int fd, const char *text, bool named);
-struct copy_dir *copy_dir_remote(struct copy *, struct nfs_client *,
-                                 const struct nfs_fh *, const fattr3 *,
-                                 const char *text, bool named);
-/* Makes @name in @parent, or opens an existing directory.  On failure prints a message,
- * in which @label names the source, and returns NULL. */
-struct copy_dir *copy_dir_make(struct copy_dir *parent, const char *name,
-                               const struct copy_meta *, const char *label);
-/* Returns the path of @name in the directory, for messages.  The caller frees the path.
- * Returns NULL if out of memory. */
-char *copy_dir_text(const struct copy_dir *, const char *name);
-void copy_dir_get(struct copy_dir *);
-void copy_dir_put(struct copy_dir *);
 /* Fills the arguments of SETATTR for a finished file or directory: mode and, with -p,
  * times. */
 void copy_sattr(const struct copy *, const struct copy_meta *, uint32_t mode,
@@ -251,12 +242,43 @@ int copy_set_local(const struct copy *, int fd, const struct copy_meta *,
 /* Sets owner and group of an open local file.  If the owner cannot be set, sets the
  * group alone and returns -errno. */
 int copy_own_local(int fd, const struct copy_meta *);
+
+/* ---- copy_dir.c ---------------------------------------------------------------- */
+
+/* Opens a directory for creating files in it.  Does not need read permission. */
+int copy_dir_open(int at, const char *path, int flags);
+/* Returns a destination directory (@fd is given).  If @named is false, @text is the
+ * directory's name as the user gave it.  Otherwise @text is the name of the only file
+ * to be made in the directory. */
+struct copy_dir *copy_dir_local(struct copy *, int fd, const char *text, bool named);
+struct copy_dir *copy_dir_remote(struct copy *, struct nfs_client *,
+                                 const struct nfs_fh *, const fattr3 *,
+                                 const char *text, bool named);
+/* Makes @name in @parent, or opens an existing directory.  On a server, this continues
+ * after the return; @parent may be incomplete, too.  @label names the source in
+ * messages.  On failure prints a message, and returns NULL or makes the directory's
+ * state COPY_DIR_FAILED. */
+struct copy_dir *copy_dir_make(struct copy_dir *parent, const char *name,
+                               const struct copy_meta *, const char *label);
+/* Waits until the directory is made.  Returns false if it failed, or if the run ends. */
+bool copy_dir_ready(struct copy_dir *);
+/* Cancels the calls that make directories. */
+void copy_dir_cancel_making(struct copy *);
+/* Returns the path of @name in the directory, for messages.  The caller frees the path.
+ * Returns NULL if out of memory. */
+char *copy_dir_text(const struct copy_dir *, const char *name);
+void copy_dir_get(struct copy_dir *);
+void copy_dir_put(struct copy_dir *);
+
 /* ---- copy_start.c -------------------------------------------------------------- */
 
-/* Starts a job that copies @src to @name in @dir.  Call copy_wait first, to limit the
- * number of jobs. */
+/* Starts a job that copies @src to @name in @dir, as soon as @dir is made.  Call
+ * copy_wait first, to limit the number of jobs. */
 void copy_job_start(struct copy *, const struct copy_source *, struct copy_dir *dir,
                     const char *name);
+/* Begins the jobs that wait for @dir, or ends them without a message if the directory
+ * could not be made. */
+void copy_job_wake(struct copy *, const struct copy_dir *dir);
 /* Makes the name of a temporary file for @name; @ret has NFS_NAME_MAX + 1 octets. */
 void copy_temp_name(const char *name, char *ret);
 

@@ -162,6 +162,7 @@ static bool forgive_status(struct copy_job *j)
 		if (status != (int)NFS3ERR_NOENT)
 			copy_job_report_left(j, " remains on the server");
 		return true;
+	case COPY_WAITING:
 	case COPY_LOOKING:
 	case COPY_READLINK:
 	case COPY_COPYING:
@@ -232,9 +233,11 @@ static void after_removal(struct copy_job *j)
 		copy_phase_in_place(j);
 }
 
-/* The function that ends each phase after its call has completed.  COPY_COPYING has no
- * function, since only slots have calls in flight in that phase. */
+/* The function that ends each phase after its call has completed.  COPY_WAITING and
+ * COPY_COPYING have no function: the calls of directories and slots end these phases.
+ */
 static void (*const after[])(struct copy_job *) = {
+        [COPY_WAITING] = NULL,
         [COPY_INSPECTING] = after_inspection,
         [COPY_CREATING] = after_creating,
         [COPY_LOOKING] = after_lookup,

@@ -49,6 +49,8 @@ static void free_copy_job(struct copy_job *j)
 static const char *describe_act(const struct copy_job *j)
 {
 	switch (j->failed_in) {
+	case COPY_WAITING:
+		break;
 	case COPY_INSPECTING:
 		return "access";
 	case COPY_CREATING:
@@ -231,7 +233,10 @@ void copy_job_cancel(struct copy_job *j)
 			nfs_op_cancel(&s->op);
 	if (!is_undoing(j->phase) && j->phase != COPY_BACKING && !j->backed)
 		nfs_op_cancel(&j->op);
-	copy_job_go(j);
+	if (j->phase == COPY_WAITING)
+		copy_job_end(j);
+	else
+		copy_job_go(j);
 }
 
 /* ---- Phases -------------------------------------------------------------- */
@@ -407,6 +412,7 @@ static void begin_local(struct copy_job *j, enum copy_phase phase)
 	case COPY_REMOVING:
 		r = copy_local_drop(j);
 		break;
+	case COPY_WAITING:
 	case COPY_LOOKING:
 	case COPY_READLINK:
 	case COPY_COPYING:
@@ -457,6 +463,7 @@ static void rename_temp(struct copy_job *j)
 /* The function that begins each phase at a remote destination.  copy_phase_begin itself
  * handles the phases whose entry is NULL. */
 static void (*const begin_remote[])(struct copy_job *) = {
+        [COPY_WAITING] = NULL,
         [COPY_INSPECTING] = look_in_place,
         [COPY_CREATING] = copy_call_create,
         [COPY_LOOKING] = look_for_temp,

@@ -202,6 +202,8 @@ bool copy_link_again(struct copy *c, const struct copy_source *src,
 		*ret_link = k;
 		return false;
 	}
+	if (!copy_dir_ready(dir))
+		return true;
 	/* For an existing file, a job decides. */
 	if ((c->keep || c->update || c->ask) && !dir->fresh && name_exists(dir, name))
 		return false;

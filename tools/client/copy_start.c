@@ -2,7 +2,7 @@
 /*
  * Begins jobs.  A source is refused if this run has already made its destination name.
  * A further hard link to a copied file needs no job.  For any other source a job begins
- * its first phase.
+ * its first phase, as soon as its directory is made.
  */
 #include "client/copy_phase.h"
 
@@ -96,6 +96,49 @@ static struct copy_job *new_copy_job(struct copy *c, const struct copy_source *s
 	return j;
 }
 
+static void begin_job(struct copy_job *j)
+{
+	switch (j->dir->state) {
+	case COPY_DIR_MAKING:
+		j->phase = COPY_WAITING;
+		break;
+	case COPY_DIR_FAILED:
+		j->skipped = true;
+		copy_job_end(j);
+		break;
+	case COPY_DIR_READY:
+		if (j->dir->fresh)
+			copy_phase_new(j);
+		else
+			copy_phase_begin(j, COPY_INSPECTING);
+		break;
+	}
+}
+
+static struct copy_job *find_waiting_job(const struct copy *c,
+                                         const struct copy_dir *dir)
+{
+	struct copy_job *j = c->jobs;
+
+	while (j && (j->dir != dir || j->phase != COPY_WAITING))
+		j = j->next;
+	return j;
+}
+
+void copy_job_wake(struct copy *c, const struct copy_dir *dir)
+{
+	struct copy_job *j;
+
+	while ((j = find_waiting_job(c, dir)))
+		begin_job(j);
+}
+
+/* Returns true if the directory must be made before the job's name can be judged. */
+static bool needs_dir(const struct copy *c)
+{
+	return c->made || c->backup;
+}
+
 void copy_job_start(struct copy *c, const struct copy_source *src, struct copy_dir *dir,
                     const char *name)
 {
@@ -103,7 +146,8 @@ void copy_job_start(struct copy *c, const struct copy_source *src, struct copy_d
 	struct copy_link *link_entry = NULL;
 	struct copy_job *j = NULL;
 
-	if (!refuse_repeated(c, src, dir, name) &&
+	if (!(needs_dir(c) && !copy_dir_ready(dir)) &&
+	    !refuse_repeated(c, src, dir, name) &&
 	    !(c->links && copy_link_again(c, src, dir, name, &link_entry)) &&
 	    !copy_backup_name(c, src, dir, name, backup))
 		j = new_copy_job(c, src, dir, name);
@@ -116,8 +160,5 @@ void copy_job_start(struct copy *c, const struct copy_source *src, struct copy_d
 	j->link_entry = link_entry;
 	memcpy(j->backup, backup, sizeof(backup));
 	copy_data_begin(j);
-	if (dir->fresh)
-		copy_phase_new(j);
-	else
-		copy_phase_begin(j, COPY_INSPECTING);
+	begin_job(j);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Walks a source tree, depth first.  Each level holds an open directory or, in a remote
- * walk, one page of a listing; below KEEP_PAGES levels, the page is freed before the
- * walk goes further down.  A job for the next file or link begins when a running job
- * ends.
+ * walk, one page of a listing and a few directories found in it, whose first pages are
+ * read ahead.  Below KEEP_PAGES levels, nothing is read ahead, and the page is freed
+ * before the walk goes further down.  A job for the next file or link begins when a
+ * running job ends.
  *
  * Symbolic links are copied and not followed, unless copy->follow is set.
  */
@@ -18,6 +19,7 @@
 
 #define MAX_DEPTH  4096
 #define KEEP_PAGES 32 /* maximum number of levels that keep their page */
+#define AHEAD      8  /* directories of a level that are read ahead */
 
 /* A directory that is being walked. */
 struct level {
@@ -159,6 +161,8 @@ static void copy_local_file(struct trail *t, int at, const char *name,
 	}
 	copy_meta_from_stat(&sb, &src.meta);
 	src.stream = copy_is_stream(src.fd, &sb);
+	/* The disk reads while the server creates the file. */
+	(void)posix_fadvise(src.fd, 0, t->copy->io_bytes, POSIX_FADV_WILLNEED);
 	copy_job_start(t->copy, &src, dir, name);
 }
 
@@ -235,6 +239,21 @@ static int copy_local_entry(struct trail *t, int at, const char *name,
 	return r;
 }
 
+/* Returns the next entry other than "." and "..".  Returns NULL at the end, or after
+ * printing a message. */
+static struct dirent *read_local_entry(struct trail *t, DIR *d)
+{
+	struct dirent *e;
+
+	do {
+		errno = 0;
+		e = readdir(d);
+	} while (e && (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")));
+	if (!e && errno)
+		report_local(t, "read directory", errno);
+	return e;
+}
+
 /* Walks the open directory @fd, which is given. */
 static int walk_local(struct trail *t, int fd, struct copy_dir *dir)
 {
@@ -248,9 +267,7 @@ static int walk_local(struct trail *t, int fd, struct copy_dir *dir)
 		close(fd);
 		return 0;
 	}
-	while (!r && (errno = 0, e = readdir(d))) {
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
-			continue;
+	while (!r && dir->state != COPY_DIR_FAILED && (e = read_local_entry(t, d))) {
 		len = push_name(t, e->d_name);
 		if (len < 0) {
 			r = -ENOMEM;
@@ -259,8 +276,6 @@ static int walk_local(struct trail *t, int fd, struct copy_dir *dir)
 		r = copy_local_entry(t, dirfd(d), e->d_name, dir);
 		pop_name(t, len);
 	}
-	if (!e && errno)
-		report_local(t, "read directory", errno);
 	closedir(d);
 	return r;
 }
@@ -287,15 +302,13 @@ int copy_tree_local(struct copy *c, int at, const char *path, const char *label,
 	if (!r && name)
 		sub = copy_dir_make(dir, name, &meta, label);
 	t.top = sub;
-	if (!r && sub) {
-		if (!refuse_self(&t, NULL, fd, &meta)) {
-			enter_level(&t, &here, &meta);
-			r = walk_local(&t, fd, sub);
-			fd = -1;
-		}
-		if (name)
-			copy_dir_put(sub);
+	if (!r && sub && copy_dir_ready(sub) && !refuse_self(&t, NULL, fd, &meta)) {
+		enter_level(&t, &here, &meta);
+		r = walk_local(&t, fd, sub);
+		fd = -1;
 	}
+	if (sub && sub != dir)
+		copy_dir_put(sub);
 	if (fd >= 0)
 		close(fd);
 	free(t.text);
@@ -304,7 +317,22 @@ int copy_tree_local(struct copy *c, int at, const char *path, const char *label,
 
 /* ---- Remote sources ------------------------------------------------------ */
 
-static int walk_remote(struct trail *t, const struct nfs_fh *fh, struct copy_dir *dir);
+/* A directory that was found and is not walked yet. */
+struct subdir {
+	struct subdir *next;
+	struct copy_dir *dir; /* the destination */
+	struct copy_meta meta;
+	struct nfs_dir pages;
+	char name[NFS_NAME_MAX + 1];
+};
+
+/* The directories of a level that are not walked yet, oldest first. */
+struct subdirs {
+	struct subdir *first, **last;
+	unsigned n;
+};
+
+static int walk_remote(struct trail *t, struct nfs_dir *d, struct copy_dir *dir);
 
 static void copy_remote_item(struct trail *t, const struct nfs_entry *e,
                              struct copy_dir *dir)
@@ -317,13 +345,12 @@ static void copy_remote_item(struct trail *t, const struct nfs_entry *e,
 	copy_job_start(t->copy, &src, dir, e->name);
 }
 
-static int copy_remote_subdir(struct trail *t, const struct nfs_entry *e,
-                              struct copy_dir *dir)
+/* Makes the destination of a directory, and adds the directory to @q. */
+static int add_subdir(struct trail *t, struct subdirs *q, const struct nfs_entry *e,
+                      struct copy_dir *dir)
 {
 	struct copy_meta meta;
-	struct copy_dir *sub;
-	struct level here;
-	int r;
+	struct subdir *s;
 
 	if (t->depth >= MAX_DEPTH) {
 		copy_report_failure(t->copy, "copy", t->text, NULL, -ELOOP);
@@ -332,13 +359,69 @@ static int copy_remote_subdir(struct trail *t, const struct nfs_entry *e,
 	copy_meta_from_attr(&e->attr, &meta);
 	if (is_loop(t, &meta) || refuse_self(t, &e->fh, -1, &meta))
 		return 0;
-	sub = copy_dir_make(dir, e->name, &meta, t->text);
-	if (!sub)
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	s->dir = copy_dir_make(dir, e->name, &meta, t->text);
+	if (!s->dir) {
+		free(s);
 		return t->copy->fatal;
-	enter_level(t, &here, &meta);
-	r = walk_remote(t, &e->fh, sub);
+	}
+	s->meta = meta;
+	memcpy(s->name, e->name, sizeof(s->name));
+	nfs_dir_open(&s->pages, t->client, &e->fh);
+	if (t->depth < KEEP_PAGES)
+		nfs_dir_prefetch(&s->pages);
+	*q->last = s;
+	q->last = &s->next;
+	q->n++;
+	return 0;
+}
+
+static struct subdir *take_subdir(struct subdirs *q)
+{
+	struct subdir *s = q->first;
+
+	q->first = s->next;
+	if (!q->first)
+		q->last = &q->first;
+	q->n--;
+	return s;
+}
+
+static void free_subdir(struct subdir *s)
+{
+	nfs_dir_close(&s->pages);
+	copy_dir_put(s->dir);
+	free(s);
+}
+
+static int walk_subdir(struct trail *t, struct subdir *s)
+{
+	ssize_t len = push_name(t, s->name);
+	struct level here;
+	int r;
+
+	if (len < 0)
+		return -ENOMEM;
+	enter_level(t, &here, &s->meta);
+	r = walk_remote(t, &s->pages, s->dir);
 	leave_level(t);
-	copy_dir_put(sub);
+	pop_name(t, len);
+	return r;
+}
+
+/* Walks the oldest directories of @q until at most @n remain. */
+static int walk_subdirs(struct trail *t, struct subdirs *q, unsigned n)
+{
+	int r = 0;
+
+	while (!r && q->n > n) {
+		struct subdir *s = take_subdir(q);
+
+		r = walk_subdir(t, s);
+		free_subdir(s);
+	}
 	return r;
 }
 
@@ -360,7 +443,8 @@ static bool resolve_link(struct trail *t, const struct nfs_fh *at, struct nfs_en
 }
 
 static int copy_remote_entry(struct trail *t, const struct nfs_fh *at,
-                             struct nfs_entry *e, struct copy_dir *dir)
+                             struct nfs_entry *e, struct copy_dir *dir,
+                             struct subdirs *q)
 {
 	int r = copy_wait(t->copy, t->copy->max_jobs);
 
@@ -370,7 +454,7 @@ static int copy_remote_entry(struct trail *t, const struct nfs_fh *at,
 		return t->copy->fatal;
 	switch (e->attr.type) {
 	case NF3DIR:
-		return copy_remote_subdir(t, e, dir);
+		return add_subdir(t, q, e, dir);
 	case NF3REG:
 	case NF3LNK:
 		copy_remote_item(t, e, dir);
@@ -386,31 +470,29 @@ static int copy_remote_entry(struct trail *t, const struct nfs_fh *at,
 	return 0;
 }
 
-static int walk_remote(struct trail *t, const struct nfs_fh *fh, struct copy_dir *dir)
+/* Copies the files and links of a listing, and most of the directories in it.  Adds the
+ * rest of the directories to @q. */
+static int walk_entries(struct trail *t, struct nfs_dir *d, struct copy_dir *dir,
+                        struct nfs_entry *e, struct subdirs *q)
 {
-	struct nfs_dir *d = malloc(sizeof(*d));
-	struct nfs_entry *e = malloc(sizeof(*e));
+	bool keep = t->depth < KEEP_PAGES;
+	int r = 0, status = 0;
 	ssize_t len;
-	int r = d && e ? 0 : -ENOMEM, status = 0;
 
-	if (!r)
-		nfs_dir_open(d, t->client, fh);
-	while (!r && nfs_dir_next(d, e, &status)) {
+	while (!r && dir->state != COPY_DIR_FAILED && nfs_dir_next(d, e, &status)) {
 		len = push_name(t, e->name);
-		if (len < 0) {
-			r = -ENOMEM;
-			break;
-		}
-		if (e->status) {
+		if (len < 0)
+			return -ENOMEM;
+		if (e->status)
 			copy_report_failure(t->copy, "access", t->text, t->client,
 			                    e->status);
-			pop_name(t, len);
-			continue;
-		}
-		if (e->attr.type == NF3DIR && t->depth >= KEEP_PAGES)
-			nfs_dir_drop(d);
-		r = copy_remote_entry(t, fh, e, dir);
+		else
+			r = copy_remote_entry(t, &d->fh, e, dir, q);
 		pop_name(t, len);
+		if (q->n && !keep)
+			nfs_dir_drop(d);
+		if (!r)
+			r = walk_subdirs(t, q, keep ? AHEAD : 0);
 	}
 	if (!r && status) {
 		if (status == -EINTR || status == -EHOSTUNREACH)
@@ -418,10 +500,21 @@ static int walk_remote(struct trail *t, const struct nfs_fh *fh, struct copy_dir
 		copy_report_failure(t->copy, "read directory", t->text, t->client,
 		                    status);
 	}
-	if (d && e)
-		nfs_dir_close(d);
-	free(d);
+	return r;
+}
+
+static int walk_remote(struct trail *t, struct nfs_dir *d, struct copy_dir *dir)
+{
+	struct nfs_entry *e = malloc(sizeof(*e));
+	struct subdirs q = {.last = &q.first};
+	int r = e ? walk_entries(t, d, dir, e, &q) : -ENOMEM;
+
 	free(e);
+	nfs_dir_drop(d);
+	if (!r)
+		r = walk_subdirs(t, &q, 0);
+	while (q.n)
+		free_subdir(take_subdir(&q));
 	return r;
 }
 
@@ -431,6 +524,7 @@ int copy_tree_remote(struct copy *c, struct nfs_client *client, const struct nfs
 {
 	struct copy_meta meta;
 	struct copy_dir *sub = dir;
+	struct nfs_dir pages;
 	struct level here;
 	struct trail t;
 	int r = begin_trail(&t, c, client, label);
@@ -439,14 +533,14 @@ int copy_tree_remote(struct copy *c, struct nfs_client *client, const struct nfs
 	if (!r && name)
 		sub = copy_dir_make(dir, name, &meta, label);
 	t.top = sub;
-	if (!r && sub) {
-		if (!refuse_self(&t, fh, -1, &meta)) {
-			enter_level(&t, &here, &meta);
-			r = walk_remote(&t, fh, sub);
-		}
-		if (name)
-			copy_dir_put(sub);
+	if (!r && sub && copy_dir_ready(sub) && !refuse_self(&t, fh, -1, &meta)) {
+		enter_level(&t, &here, &meta);
+		nfs_dir_open(&pages, client, fh);
+		r = walk_remote(&t, &pages, sub);
+		nfs_dir_close(&pages);
 	}
+	if (sub && sub != dir)
+		copy_dir_put(sub);
 	free(t.text);
 	return r ? r : c->fatal;
 }

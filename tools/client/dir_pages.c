@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Lists a directory by READDIRPLUS, page by page.  Only one page is kept in memory.
+ * The first page can be read ahead, before the listing is walked.
  * The page may be freed between entries, since the next page begins at the cookie of
  * the last entry read.
  *
@@ -25,46 +26,82 @@ void nfs_dir_drop(struct nfs_dir *d)
 	d->len = d->pos = 0;
 }
 
-void nfs_dir_close(struct nfs_dir *d)
+static int take_page(struct nfs_dir *d, const struct nfs_op *op)
 {
-	nfs_dir_drop(d);
+	const READDIRPLUS3resok *ok = &op->res.readdirplus.READDIRPLUS3res_u.resok;
+
+	if (op->status)
+		return op->status;
+	d->page = malloc(op->rest_len ? op->rest_len : 1);
+	if (!d->page)
+		return -ENOMEM;
+	memcpy(d->page, op->rest, op->rest_len);
+	memcpy(d->verf, ok->cookieverf, sizeof(d->verf));
+	d->len = op->rest_len;
+	d->pos = 0;
+	return 0;
 }
 
 static void on_page(struct nfs_op *op, void *arg)
 {
 	struct nfs_dir *d = arg;
 
-	if (op->status)
-		return;
-	d->page = malloc(op->rest_len ? op->rest_len : 1);
-	if (!d->page)
-		return;
-	memcpy(d->page, op->rest, op->rest_len);
-	d->len = op->rest_len;
-	d->pos = 0;
+	d->status = take_page(d, op);
+	d->op = NULL;
+	nfs_op_fini(op);
+	free(op);
 }
 
-static int fetch_page(struct nfs_dir *d)
+static void start_page(struct nfs_dir *d)
 {
 	READDIRPLUS3args a = {.dir = nfs_fh_arg(&d->fh), .cookie = d->cookie};
-	struct nfs_op op;
-	int r;
 
+	d->op = malloc(sizeof(*d->op));
+	d->status = d->op ? 0 : -ENOMEM;
+	if (!d->op)
+		return;
 	memcpy(a.cookieverf, d->verf, sizeof(d->verf));
 	a.dircount = d->client->dir_bytes;
 	a.maxcount = d->client->dir_bytes;
-	nfs_op_init(&op, d->client);
-	op.reply_bytes = a.maxcount + NFS3_RESULT_BYTES;
-	op.done = on_page;
-	op.arg = d;
-	r = nfs_op_run(&op, NFSPROC3_READDIRPLUS, &a);
-	if (!r)
-		memcpy(d->verf, op.res.readdirplus.READDIRPLUS3res_u.resok.cookieverf,
-		       sizeof(d->verf));
-	if (!r && !d->page)
-		r = -ENOMEM;
-	nfs_op_fini(&op);
-	return r;
+	nfs_op_init(d->op, d->client);
+	d->op->reply_bytes = a.maxcount + NFS3_RESULT_BYTES;
+	nfs_op_start(d->op, NFSPROC3_READDIRPLUS, &a, on_page, d);
+}
+
+/* Ends the READDIRPLUS in flight, if there is one. */
+static void cancel_page(struct nfs_dir *d)
+{
+	if (d->op)
+		nfs_op_cancel(d->op);
+	while (d->op)
+		(void)rpcrdma_engine_process(d->client->link.loop->engine,
+		                             100); /* the loop ends, because the call
+						      was cancelled */
+}
+
+/* Waits for the next page, and reads it if it is not read ahead. */
+static int fetch_page(struct nfs_dir *d)
+{
+	int r = 0;
+
+	if (!d->op)
+		start_page(d);
+	while (d->op && !r)
+		r = loop_wait(d->client->link.loop, -1);
+	cancel_page(d);
+	return r ? r : d->status;
+}
+
+void nfs_dir_prefetch(struct nfs_dir *d)
+{
+	if (!d->op && !d->page && !d->eof)
+		start_page(d);
+}
+
+void nfs_dir_close(struct nfs_dir *d)
+{
+	cancel_page(d);
+	nfs_dir_drop(d);
 }
 
 static bool is_valid_name(const char *name)

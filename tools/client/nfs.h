@@ -253,7 +253,8 @@ struct nfs_entry {
 	struct nfs_fh fh;
 	fattr3 attr;
 };
-/* A listing in pages; @page may be freed between entries. */
+/* A listing in pages; @page may be freed between entries.  While a page is read ahead,
+ * the listing stays at its address. */
 struct nfs_dir {
 	struct nfs_client *client;
 	struct nfs_fh fh;
@@ -262,8 +263,12 @@ struct nfs_dir {
 	char *page; /* entries and the eof flag; not read yet from offset @pos on */
 	size_t len, pos;
 	bool eof;
+	struct nfs_op *op; /* READDIRPLUS for the next page; NULL: none in flight */
+	int status;        /* of the last READDIRPLUS */
 };
 void nfs_dir_open(struct nfs_dir *, struct nfs_client *, const struct nfs_fh *);
+/* Begins to read the first page ahead.  Does not wait. */
+void nfs_dir_prefetch(struct nfs_dir *);
 /* Reads the next entry other than "." and "..", and returns true.  If the server left
  * out the attributes or the handle, asks for them with LOOKUP and stores any error in
  * the entry.  Returns false at the end, with @ret_status 0, or on failure, with the
