@@ -59,6 +59,7 @@ static const struct tool_option options[] = {
          TOOL_RANGE(TOOL_NUMBER, struct cat, stream.in_flight, 1, 64)},
         {"size", NULL, "BYTES", "size of one READ, to 1 MiB (what the server prefers)",
          NULL, TOOL_RANGE(TOOL_SIZE, struct cat, stream.bytes, 512, NFS_IO_MAX)},
+        NFS_CONNECTIONS_ROW(struct cat, nfs),
         {"stats", NULL, "FILE",
          "write counters as JSON at the end; - is standard output", NULL,
          TOOL_AT(TOOL_TEXT, struct cat, stats)},

@@ -4,7 +4,7 @@
  * files; client/cp_dst.c opens the destination.
  *
  * Sources and the destination are URLs, local paths or "-"; at least one of them must
- * be a URL.  cp makes one connection for each export.
+ * be a URL.  cp makes one connection for each export, or several (--connections).
  */
 #include "client/cp_dst.h"
 #include "client/json.h"
@@ -582,6 +582,7 @@ static const struct tool_option options[] = {
         {"size", NULL, "BYTES",
          "size of one READ or WRITE, 4 KiB to 1 MiB (what the server prefers)", NULL,
          TOOL_RANGE(TOOL_SIZE, struct cp, copy.io_bytes, 4096, NFS_IO_MAX)},
+        NFS_CONNECTIONS_ROW(struct cp, nfs),
         {"stats", NULL, "FILE",
          "write counters as JSON at the end; - is standard output", NULL,
          TOOL_AT(TOOL_TEXT, struct cp, stats)},

@@ -93,6 +93,7 @@ static void relay(struct proxy *p, unsigned i, unsigned side)
 		if (!p->when)
 			cut_all(p);
 	} else {
+		atomic_fetch_add(&p->relayed[i], (unsigned long)n);
 		for (ssize_t at = 0, m; at < n; at += m) {
 			m = send(p->fd[i][!side], buf + at, (size_t)(n - at),
 			         MSG_NOSIGNAL);
@@ -102,6 +103,14 @@ static void relay(struct proxy *p, unsigned i, unsigned side)
 			}
 		}
 	}
+}
+
+static void cut_chosen(struct proxy *p)
+{
+	unsigned i = atomic_exchange(&p->cut_one, 0);
+
+	if (i)
+		cut(p, i - 1);
 }
 
 static void *run(void *arg)
@@ -119,6 +128,7 @@ static void *run(void *arg)
 				relay(p, i / 2, i % 2);
 		if (atomic_load(&p->armed) && p->when && p->when(p->arg))
 			cut_all(p);
+		cut_chosen(p);
 		if (fds[0].revents)
 			take_one(p);
 	}

@@ -2,8 +2,8 @@
 /*
  * A TCP relay in front of a server on the loopback interface, which loses the answers
  * of the server.  While it is armed it drops all that the server sends.  Once the test's
- * condition holds it resets both sides of every connection and relays again.  It has one
- * thread; a failure in it aborts.
+ * condition holds it resets both sides of every connection and relays again.  It can
+ * also reset a single connection.  It has one thread; a failure in it aborts.
  */
 #ifndef RR_TEST_PROXY_H
 #define RR_TEST_PROXY_H
@@ -19,7 +19,9 @@ struct proxy {
 	atomic_uint target;      /* port of the server, host order */
 	atomic_uint connections; /* relayed so far */
 	atomic_uint cuts;
-	atomic_bool refuse; /* new connections are reset */
+	atomic_bool refuse;                /* new connections are reset */
+	atomic_uint cut_one;               /* a pair to reset, from 1; 0: none */
+	atomic_ulong relayed[PROXY_PAIRS]; /* octets, in both directions */
 	/* private */
 	atomic_bool armed, stop;
 	bool (*when)(void *);

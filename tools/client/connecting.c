@@ -31,6 +31,7 @@ static void on_link_event(struct rpcrdma_conn *conn, int error, bool final, void
 		tool_error("%s: connection lost (%s)%s", k->host,
 		           *k->reason ? k->reason : strerror(-error),
 		           final ? "" : ", trying again");
+	k->losses += k->up;
 	k->up = false;
 	k->over = final;
 	k->error = error;

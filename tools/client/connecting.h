@@ -15,6 +15,8 @@ struct link {
 	struct rpcrdma_conn *conn;
 	char host[288]; /* "HOST:PORT", for messages */
 	bool up, was_up, over, quiet;
+	unsigned losses;          /* times that the connection was lost */
+	unsigned calls;           /* calls in flight */
 	int error;                /* negative errno while the connection is not up */
 	uint32_t transport_error; /* error code of the last call that ended with a
 				     transport error */

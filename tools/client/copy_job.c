@@ -194,7 +194,7 @@ void copy_job_report_backup(struct copy_job *j)
 void copy_job_clean(struct copy_job *j)
 {
 	copy_data_cancel(j);
-	if (j->backed && j->dir->client && j->dir->client->link.up) {
+	if (j->backed && j->dir->client && nfs_is_up(j->dir->client)) {
 		copy_phase_begin(j, COPY_RESTORING);
 		return;
 	}
@@ -210,7 +210,7 @@ void copy_job_clean(struct copy_job *j)
 	if (!j->dir->client) {
 		(void)copy_local_drop(j); /* the job has failed already */
 		copy_job_end(j);
-	} else if (!j->dir->client->link.up) {
+	} else if (!nfs_is_up(j->dir->client)) {
 		copy_job_report_left(j,
 		                     " may remain there: the server is not connected");
 		copy_job_end(j);

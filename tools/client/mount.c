@@ -349,7 +349,6 @@ static int ask_sizes(struct nfs_client *c)
 static int connect_client(struct nfs_client *c, struct loop *l, const struct url *u,
                           const struct nfs_options *o)
 {
-	struct rpcrdma_conn_options co;
 	int r;
 
 	memset(c, 0, sizeof(*c));
@@ -362,10 +361,7 @@ static int connect_client(struct nfs_client *c, struct loop *l, const struct url
 		tool_error("cannot make a credential: %s", strerror(-r));
 		return r;
 	}
-	tool_conn_options(l->common, &co);
-	co.retry_ns = c->retry_ns;
-	r = link_open(&c->link, l, u, &co);
-	return r;
+	return mount_connect(c, l, u, &c->link);
 }
 
 int nfs_open(struct nfs_client *c, struct loop *l, struct url *u,
@@ -381,6 +377,8 @@ int nfs_open(struct nfs_client *c, struct loop *l, struct url *u,
 		r = mount_url(c, u);
 		if (!r)
 			r = ask_sizes(c);
+		if (!r && o->connections > 1)
+			r = mount_connect_more(c, u, o->connections - 1);
 	}
 	/* In version 1 the credits are known only after a Reply. */
 	if (!r && l->common->verbose)
@@ -393,6 +391,7 @@ int nfs_open(struct nfs_client *c, struct loop *l, struct url *u,
 void nfs_close(struct nfs_client *c)
 {
 	mount_umnt(c);
+	mount_disconnect_more(c);
 	link_close(&c->link);
 	free(c->export);
 	free(c->exports);

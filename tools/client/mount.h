@@ -16,7 +16,7 @@
 
 #include "client/nfs.h"
 
-/* The functions below return 0; a mountstat3; NFS_NO_MOUNT, with the reason in
+/* The next functions return 0; a mountstat3; NFS_NO_MOUNT, with the reason in
  * c->mount.reason; -EINTR; or, over RDMA, a status of nfs_op. */
 
 /* Calls MNT for the handle of an exported directory.  After MNT over TCP, mount_umnt
@@ -28,6 +28,16 @@ void mount_umnt(struct nfs_client *c);
 /* Finds MOUNT on TCP, at the URL's @port or, if @port is 0, at the port that rpcbind
  * returns.  Defined in mount_tcp.c. */
 int mount_tcp_find(struct nfs_client *c, uint16_t port);
+
+/* Connects with the options of the client.  Returns 0, or prints a message and returns a
+ * negative errno. */
+int mount_connect(struct nfs_client *c, struct loop *l, const struct url *u,
+                  struct link *ret);
+/* Opens @n further connections, and checks that the server keeps all open.  Returns 0,
+ * or prints a message and returns another value. */
+int mount_connect_more(struct nfs_client *c, const struct url *u, unsigned n);
+void mount_disconnect_more(struct nfs_client *c);
+
 struct tcp_call;
 /* Calls a procedure.  The results are in @t, which the caller frees. */
 int mount_tcp_call(struct nfs_client *c, uint32_t proc, const char *path,

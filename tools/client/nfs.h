@@ -31,6 +31,8 @@ struct nfs_fh {
 
 struct nfs_client {
 	struct link link;
+	struct link *more; /* further connections to the same server (--connections) */
+	unsigned n_more;
 	uint32_t sec; /* flavor that the user chose; SEC_UNSAID: the server's choice */
 	struct rpcrdma_auth cred;
 	uint8_t cred_body[400];
@@ -90,6 +92,7 @@ struct nfs_op {
 	void *into; /* READ data, READLINK path; lent until done */
 	uint32_t into_len;
 	uint64_t timeout_ns; /* limit for the whole call; 0 = none */
+	struct link *via;    /* connection to use; NULL: the one with fewest calls */
 
 	int status;
 	union nfs_res res;
@@ -106,6 +109,7 @@ struct nfs_op {
 			      beforehand */
 	void *arg;
 	const struct nfs_proc *spec; /* type of the results in res */
+	struct link *link;           /* connection of @call */
 	struct rpcrdma_call *call;
 	struct rpcrdma_timer *timer; /* timer for the next attempt, or for detecting
 					silence */
@@ -126,6 +130,7 @@ struct nfs_options {
 				limit */
 	uint64_t retry_ns;   /* how long to wait for a lost server; 0 = default */
 	uint32_t sec; /* flavor; SEC_UNSAID = the URL's, or the server's choice */
+	uint32_t connections; /* to each server; 0 = 1 */
 };
 
 #define NFS_OPTIONS                                                                    \
@@ -147,6 +152,11 @@ struct nfs_options {
 	 NULL, TOOL_AT(TOOL_SECONDS, type, member.timeout_ns)},                        \
 	{"retry", NULL, "SECONDS", "how long to wait for a lost server (60)", NULL,    \
 	 TOOL_AT(TOOL_SECONDS, type, member.retry_ns)}
+/* The row for several connections, in the subcommands that transfer files. */
+#define NFS_CONNECTIONS_ROW(type, member)                                              \
+	{"connections", NULL, "N",                                                     \
+	 "spread calls over N connections to each server, 1 to 16 (1)", NULL,          \
+	 TOOL_RANGE(TOOL_NUMBER, type, member.connections, 1, 16)}
 /* clang-format on */
 
 /* Parses a URL.  If @export is true, the URL must name an export.  Returns 0, or prints
@@ -178,6 +188,8 @@ int nfs_run_each(struct tool_common *, const struct nfs_options *, bool export,
  * no listed export below it. */
 bool nfs_serves(const struct nfs_client *, const struct url *);
 void nfs_close(struct nfs_client *);
+/* Returns true if a connection to the server is up. */
+bool nfs_is_up(const struct nfs_client *);
 /* Returns a text for @status, in constant memory or in a buffer that later calls
  * reuse. */
 const char *nfs_status_text(const struct nfs_client *, int status);

@@ -85,6 +85,7 @@ static void finish_op(struct nfs_op *op, int status)
 	op->call = NULL;
 	op->item = NULL;
 	op->into = NULL;
+	op->via = NULL;
 	op->timeout_ns = 0;
 	op->reply_bytes = 0;
 	if (op->done)
@@ -194,7 +195,7 @@ static uint64_t get_silence_end(struct nfs_op *op)
 {
 	struct nfs_client *c = op->client;
 
-	if (!c->link.up)
+	if (!op->link->up)
 		c->last_answer_ns = tool_now_ns();
 	return (c->last_answer_ns > op->sent_ns ? c->last_answer_ns : op->sent_ns) +
 	       get_silence_limit(op);
@@ -239,6 +240,7 @@ static void on_call_done(struct rpcrdma_call *call, const struct rpcrdma_reply *
 	int r;
 
 	op->call = NULL;
+	op->link->calls--;
 	if (op->timer)
 		rpcrdma_timer_cancel(op->timer);
 	op->timer = NULL;
@@ -273,8 +275,29 @@ static bool is_idempotent(const struct nfs_op *op)
 	return op->program == RPCRDMA_NFS_PROGRAM && (procs >> op->proc & 1);
 }
 
+/* Returns true if @a is a better choice for a call than @b. */
+static bool suits_better(const struct link *a, const struct link *b)
+{
+	return a->up != b->up ? a->up : a->calls < b->calls;
+}
+
+/* Returns the connection for a call.  MOUNT uses the first one. */
+static struct link *choose_link(const struct nfs_op *op)
+{
+	struct nfs_client *c = op->client;
+	struct link *best = &c->link;
+
+	if (op->via || op->program == RPCRDMA_MOUNT_PROGRAM)
+		return op->via ? op->via : best;
+	for (unsigned i = 0; i < c->n_more; i++)
+		if (suits_better(&c->more[i], best))
+			best = &c->more[i];
+	return best;
+}
+
 static void send_op(struct nfs_op *op)
 {
+	struct link *k = op->link = choose_link(op);
 	struct nfs_client *c = op->client;
 	struct rpcrdma_call_options o = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
 	int r;
@@ -283,8 +306,8 @@ static void send_op(struct nfs_op *op)
 	o.version = 3;
 	o.procedure = op->proc;
 	/* Servers accept AUTH_SYS from any client for MOUNT [RFC 2623 §2.3]. */
-	if (c->link.gss && op->program == RPCRDMA_NFS_PROGRAM)
-		o.gss = c->link.gss;
+	if (k->gss && op->program == RPCRDMA_NFS_PROGRAM)
+		o.gss = k->gss;
 	else
 		o.cred = &c->cred;
 	op->pieces[0] = (struct rpcrdma_piece){.base = op->args, .len = op->args_len};
@@ -303,7 +326,8 @@ static void send_op(struct nfs_op *op)
 	o.timeout_ns = op->timeout_ns;
 	o.done = on_call_done;
 	o.arg = op;
-	r = rpcrdma_call(c->link.conn, &o, &op->call);
+	r = rpcrdma_call(k->conn, &o, &op->call);
+	k->calls += !r;
 	if (r) {
 		resume_later(op, r, 0);
 	} else if (c->timeout_ns) {
