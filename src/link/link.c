@@ -295,9 +295,9 @@ static void turn_link(struct rr_member *m)
 		return;
 	l->turning = true;
 	rr_pump_turn(p, TURN_ROUNDS, l->engine->now);
+	l->turning = false;
 	if (!lost && rr_pump_lost(p) && !rr_pump_over(p) && l->ops->lost)
 		l->ops->lost(l);
-	l->turning = false;
 	if (rr_pump_over(p))
 		return;
 	if (p->more)
@@ -307,7 +307,8 @@ static void turn_link(struct rr_member *m)
 
 void rr_link_touch(struct rr_link *l)
 {
-	if (!rr_pump_over(&l->pump))
+	/* A pump that runs draws the actions that its owner's functions cause. */
+	if (!l->turning && !rr_pump_over(&l->pump))
 		rr_engine_touch_member(l->engine, &l->member);
 }
 

@@ -78,6 +78,7 @@ static int post_action(struct rr_pump *p, const struct rr_action *a)
 
 	if (rr_pump_lost(p))
 		return -ENOTCONN;
+	p->posted = true;
 	switch (a->kind) {
 	case RR_ACT_POST_RECV:
 		return post_receive(p, a);
@@ -122,6 +123,7 @@ static void disconnect_endpoint(struct rr_pump *p, rr_time now)
 	if (p->state == RR_LINK_CLOSING || rr_pump_lost(p))
 		return;
 	move_link(p, RR_LINK_EV_DISCONNECT, RR_LINK_CLOSING);
+	p->posted = true;
 	p->prov->disconnect(p->ep, now);
 }
 
@@ -231,16 +233,21 @@ static void act_on(struct rr_pump *p, const struct rr_action *a, rr_time now)
 	}
 }
 
+/* Draws the next action.  Returns NULL if there is none, or none may be drawn now. */
+static struct rr_action *draw_action(struct rr_pump *p, struct rr_action *ret)
+{
+	bool drawn = !rr_pump_over(p) && !p->stalled && rr_conn_next(p->conn, ret);
+
+	return drawn ? ret : NULL;
+}
+
 void rr_pump_drain(struct rr_pump *p, rr_time now)
 {
-	struct rr_action a;
+	struct rr_action drawn, *a = p->stalled ? &p->held : draw_action(p, &drawn);
 
-	if (p->stalled) {
-		p->stalled = false;
-		act_on(p, &p->held, now);
-	}
-	while (!rr_pump_over(p) && !p->stalled && rr_conn_next(p->conn, &a))
-		act_on(p, &a, now);
+	p->stalled = false;
+	for (; a; a = draw_action(p, &drawn))
+		act_on(p, a, now);
 }
 
 /* -- completions ----------------------------------------------------------- */
@@ -321,22 +328,28 @@ static unsigned poll_endpoint(struct rr_pump *p, rr_time now)
 
 /* -- turns ----------------------------------------------------------------- */
 
+/* Returns true if there are posts to flush, or, after a poll that returned @last
+ * completions, further completions may be there. */
+static bool has_work(const struct rr_pump *p, unsigned last)
+{
+	return !rr_pump_lost(p) && (p->posted || last == p->batch);
+}
+
 unsigned rr_pump_turn(struct rr_pump *p, unsigned rounds, rr_time now)
 {
-	unsigned taken = 0, last = 0;
+	unsigned taken, last;
 
 	rr_pump_drain(p, now);
-	if (!rr_pump_lost(p))
-		taken = poll_endpoint(p, now);
-	while (!rr_pump_lost(p) && rounds--) {
-		/* An error is reported by a completion. */
-		(void)p->prov->flush(p->ep, now);
+	last = taken = rr_pump_lost(p) ? 0 : poll_endpoint(p, now);
+	while (has_work(p, last) && rounds--) {
+		if (p->posted)
+			/* An error is reported by a completion. */
+			(void)p->prov->flush(p->ep, now);
+		p->posted = false;
 		last = poll_endpoint(p, now);
 		taken += last;
-		if (!last)
-			break;
 	}
-	p->more = last && !rr_pump_lost(p);
+	p->more = has_work(p, last);
 	return taken;
 }
 

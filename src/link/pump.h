@@ -80,7 +80,8 @@ struct rr_pump {
 	unsigned past; /* bit mask of past events, 1u << enum rr_link_event */
 	bool heard;    /* a message from the peer has arrived */
 	bool stalled;  /* @held waits for a place in the endpoint's send queue */
-	bool more;     /* the last turn used all its rounds; completions may remain */
+	bool posted;   /* a post or a disconnect has not been flushed */
+	bool more;     /* the last turn used all its rounds; work may remain */
 	int error;     /* first error that ended the connection; 0 = none */
 	struct rr_action held;
 };
@@ -109,9 +110,9 @@ static inline bool rr_pump_past(const struct rr_pump *p, enum rr_link_event even
 
 /* Draws and carries out all actions, or stops at a post that must wait. */
 void rr_pump_drain(struct rr_pump *, rr_time now);
-/* Drains the connection's actions and polls the endpoint.  Then flushes and polls the
- * endpoint up to @rounds times, until a poll finds no completion.  Returns the number
- * of completions polled. */
+/* Drains the connection's actions and polls the endpoint.  Then flushes new posts and
+ * polls the endpoint again, up to @rounds times, until there are neither posts nor
+ * completions.  Returns the number of completions polled. */
 unsigned rr_pump_turn(struct rr_pump *, unsigned rounds, rr_time now);
 /* Call when the time returned by rr_pump_deadline has passed.  A turn must follow. */
 void rr_pump_tick(struct rr_pump *, rr_time now);

@@ -223,8 +223,8 @@ struct rr_prov_ops {
 	 * limit has passed.  The caller must call progress when the descriptor is
 	 * ready, when deadline() has passed, and after flush has returned -EAGAIN. */
 	void (*progress)(struct rr_ep *, rr_time now);
-	/* Moves up to @max completions, oldest first, to @wc.  Returns the number
-	 * moved. */
+	/* Moves completions, oldest first, to @wc: @max, or all if there are fewer.
+	 * Returns the number moved. */
 	unsigned (*poll)(struct rr_ep *, struct rr_wc *wc, unsigned max);
 	/* Returns the descriptor to poll, or -1 if there is none (sim). */
 	int (*fd)(const struct rr_ep *);

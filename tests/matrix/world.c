@@ -263,6 +263,7 @@ static void new_conn(struct mx_world *w, unsigned side, struct rr_ep *ep)
 	extend(s);
 	assert_int_equal(rr_conn_new(&cfg, mx_now(), &conn), 0);
 	rr_pump_init(&s->pump, mx_watch(w), ep, conn, &pump_ops);
+	s->pump.batch = 1; /* as the watch's poll has it */
 }
 
 /* What the ends tell each other of version 1.            [RFC 8797 §4] */
@@ -550,6 +551,7 @@ void mx_world_probe(struct mx_world *w, const struct mx_event *region)
 		assert_int_equal(p->post_read(s->pump.ep, &g, region->handle,
 		                              region->offset, MX_PROBE_TOKEN),
 		                 0);
+	(void)p->flush(s->pump.ep, mx_now()); /* the pump knows nothing of the post */
 	run(w, both_closed);
 	assert_int_equal(w->side[w->asker].lost_status, -EREMOTEIO);
 	if (target)
