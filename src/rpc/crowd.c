@@ -178,17 +178,31 @@ static void recount_guests(struct rr_crowd *c, struct rr_origin *o, unsigned kin
 
 /* -- guests ---------------------------------------------------------------- */
 
-static void enter_kind(struct rr_crowd *c, struct rr_guest *g, enum rr_guest_kind kind)
+/* Adds a connection to the list of its kind, as the newest. */
+static void list_guest(struct rr_crowd *c, struct rr_guest *g)
 {
-	g->kind = kind;
-	rr_list_push(&g->origin->of[kind].guests, &g->link);
-	recount_guests(c, g->origin, kind, true);
+	g->listed = g->kind;
+	rr_list_push(&g->origin->of[g->kind].guests, &g->link);
+	recount_guests(c, g->origin, g->kind, true);
 }
 
-static void leave_kind(struct rr_crowd *c, struct rr_guest *g)
+static void unlist_guest(struct rr_crowd *c, struct rr_guest *g)
 {
 	rr_list_del(&g->link);
-	recount_guests(c, g->origin, g->kind, false);
+	recount_guests(c, g->origin, g->listed, false);
+}
+
+/* Brings the connections that moved to their places. */
+static void settle_moves(struct rr_crowd *c)
+{
+	struct rr_list *n;
+
+	while ((n = rr_list_pop(&c->moved))) {
+		struct rr_guest *g = rr_container_of(n, struct rr_guest, moved);
+
+		unlist_guest(c, g);
+		list_guest(c, g);
+	}
 }
 
 static unsigned count_guests(const struct rr_origin *o)
@@ -205,6 +219,7 @@ int rr_crowd_init(struct rr_crowd *c, unsigned most)
 	uint32_t n = FIRST_ROOM;
 
 	*c = (struct rr_crowd){0};
+	rr_list_init(&c->moved);
 	while (n < most && n < MOST_BUCKETS)
 		n *= 2;
 	/* for so few octets, getrandom never returns a short count */
@@ -237,8 +252,11 @@ int rr_crowd_add(struct rr_crowd *c, struct rr_guest *g,
 		o = new_origin(c, ss);
 	if (!o)
 		return -ENOMEM;
+	settle_moves(c); /* @g is newer than these */
 	g->origin = o;
-	enter_kind(c, g, RR_GUEST_NEW);
+	g->kind = RR_GUEST_NEW;
+	rr_list_init(&g->moved);
+	list_guest(c, g);
 	return 0;
 }
 
@@ -246,13 +264,9 @@ void rr_crowd_move(struct rr_crowd *c, struct rr_guest *g, enum rr_guest_kind ki
 {
 	if (!g->origin)
 		return;
-	if (kind == g->kind) {
-		rr_list_del(&g->link);
-		rr_list_push(&g->origin->of[kind].guests, &g->link);
-		return;
-	}
-	leave_kind(c, g);
-	enter_kind(c, g, kind);
+	g->kind = kind;
+	rr_list_del(&g->moved);
+	rr_list_push(&c->moved, &g->moved);
 }
 
 void rr_crowd_remove(struct rr_crowd *c, struct rr_guest *g)
@@ -261,7 +275,8 @@ void rr_crowd_remove(struct rr_crowd *c, struct rr_guest *g)
 
 	if (!o)
 		return;
-	leave_kind(c, g);
+	rr_list_del(&g->moved);
+	unlist_guest(c, g);
 	g->origin = NULL;
 	free_if_empty(c, o);
 }
@@ -271,8 +286,9 @@ unsigned rr_crowd_count(const struct rr_crowd *c, const struct sockaddr_storage 
 	return count_guests(find_origin(c, ss));
 }
 
-size_t rr_crowd_most(const struct rr_crowd *c, enum rr_guest_kind kind)
+size_t rr_crowd_most(struct rr_crowd *c, enum rr_guest_kind kind)
 {
+	settle_moves(c);
 	return c->rank[kind].top;
 }
 
@@ -295,7 +311,7 @@ static struct rr_guest *first_of(const struct rr_origin *o, unsigned kind,
 	return NULL;
 }
 
-struct rr_guest *rr_crowd_find(const struct rr_crowd *c, enum rr_guest_kind kind,
+struct rr_guest *rr_crowd_find(struct rr_crowd *c, enum rr_guest_kind kind,
                                const struct sockaddr_storage *from,
                                bool (*may)(const struct rr_guest *))
 {
@@ -303,6 +319,7 @@ struct rr_guest *rr_crowd_find(const struct rr_crowd *c, enum rr_guest_kind kind
 	unsigned looks = RR_CROWD_LOOKS;
 	struct rr_guest *g = NULL;
 
+	settle_moves(c);
 	if (from) {
 		const struct rr_origin *o = find_origin(c, from);
 

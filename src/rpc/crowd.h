@@ -8,8 +8,11 @@
  * peers, and the crowd is the entire table.  An origin has a list of its connections
  * for each kind, oldest first.  For each kind, the crowd groups the origins by their
  * number of connections.  So the oldest connection from the address with the most
- * connections is found in constant time, and a change of kind moves only a few
- * pointers.
+ * connections is found in constant time.
+ *
+ * A busy connection changes its kind with each request, but searches are rare.  So a
+ * change only puts the connection on a list of moved connections.  The next search
+ * brings these to their places first.
  *
  * Addresses are found by a keyed digest, so that peers cannot choose addresses that
  * collide.
@@ -32,9 +35,11 @@ enum rr_guest_kind {
 struct rr_origin;
 
 struct rr_guest {
-	struct rr_list link;      /* in the origin's list for @kind, oldest first */
+	struct rr_list link;      /* in a list of the origin, oldest first */
+	struct rr_list moved;     /* in the crowd's list, or in none */
 	struct rr_origin *origin; /* NULL = in no crowd */
 	enum rr_guest_kind kind;
+	enum rr_guest_kind listed; /* kind of the list that contains @link */
 };
 
 struct rr_crowd {
@@ -46,6 +51,7 @@ struct rr_crowd {
 		/* @room: entries in @with; @top: largest n in use, 0 = none */
 		size_t room, top;
 	} rank[RR_GUEST_KINDS];
+	struct rr_list moved; /* moved since the last search, in the order of moves */
 };
 
 /* Initializes an empty crowd.  @most is the number of connections to expect.  Returns 0
@@ -67,7 +73,7 @@ void rr_crowd_remove(struct rr_crowd *, struct rr_guest *);
 /* Returns the number of connections of all kinds from an address. */
 unsigned rr_crowd_count(const struct rr_crowd *, const struct sockaddr_storage *);
 /* Returns the largest number of connections of @kind from any one address. */
-size_t rr_crowd_most(const struct rr_crowd *, enum rr_guest_kind);
+size_t rr_crowd_most(struct rr_crowd *, enum rr_guest_kind);
 /*
  * Finds a connection of @kind for which @may returns true.  Tries the addresses with
  * the most connections of @kind first, and the oldest connection from an address first.
@@ -75,7 +81,7 @@ size_t rr_crowd_most(const struct rr_crowd *, enum rr_guest_kind);
  * RR_CROWD_LOOKS times.  Returns NULL if no connection was found.
  */
 enum { RR_CROWD_LOOKS = 256 };
-struct rr_guest *rr_crowd_find(const struct rr_crowd *, enum rr_guest_kind,
+struct rr_guest *rr_crowd_find(struct rr_crowd *, enum rr_guest_kind,
                                const struct sockaddr_storage *from,
                                bool (*may)(const struct rr_guest *));
 

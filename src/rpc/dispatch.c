@@ -101,6 +101,8 @@ static struct rr_error check_binding(const struct rpcrdma_procedure *p,
 	return e;
 }
 
+static const struct rr_error no_memory = {.code = RDMA2_ERR_SYSTEM};
+
 static void free_own_sinks(struct own_sinks *s)
 {
 	if (!s)
@@ -114,7 +116,6 @@ static void free_own_sinks(struct own_sinks *s)
  * items, so each item has a block from malloc. */
 static void admit_passthrough(struct rpcrdma_request *q)
 {
-	static const struct rr_error no_memory = {.code = RDMA2_ERR_SYSTEM};
 	struct rr_link *l = q->dispatch->link;
 	struct rr_request *r = q->r;
 	struct rr_sge sge[RR_REQUEST_MAX_READS];
@@ -528,7 +529,6 @@ static struct rpcrdma_request *new_request(struct rr_link *l, struct rr_request 
 	rr_list_push(&s->all, &q->all);
 	r->user = (uint64_t)(uintptr_t)q;
 	s->requests++;
-	rr_dispatch_touch(s);
 	return q;
 }
 
@@ -557,43 +557,53 @@ static bool refuse_early(struct rpcrdma_request *q)
 	return true;
 }
 
-void rr_dispatch_admit(struct rr_link *l, struct rr_request *r)
+/* Refuses a request before its memory is reserved. */
+static void refuse_unreserved(struct rr_link *l, struct rr_request *r,
+                              const struct rr_error *err)
 {
-	struct rpcrdma_request *q;
+	rr_holder_give(&l->dispatch->holder, r->roomed_bytes);
+	rr_conn_refuse(l->conn, r, err, l->engine->now);
+}
+
+/* Finds the procedure of the Call, and checks the chunks against its binding.  Returns
+ * true if the request was refused. */
+static bool refuse_chunks(struct rr_link *l, struct rr_request *r)
+{
 	const struct rr_service_passthrough *pass = l->dispatch->service->pass;
 	const struct rpcrdma_procedure *p = NULL;
 	const struct rr_service_entry *e;
 	struct rr_rpc_reply ignored;
 	struct rr_rpc_call c = {0};
-	struct rr_error err = {0};
+	struct rr_error err;
 
+	if (rr_rpc_get_call(r->pieces[0].base, r->pieces[0].len, &c) >= 0) {
+		e = pass ? NULL : rr_service_for(l->dispatch->service, &c, &ignored);
+		p = pass ? pass->binding(pass->arg, c.program, c.version, c.procedure)
+		    : e  ? rr_service_proc(e, c.procedure)
+		         : NULL;
+	}
+	err = check_binding(p, r);
+	if (!err.code)
+		return false;
+	rr_trace(&l->voice.sink, RR_TRACE_RPC_REFUSED, l->id, r->xid, c.program,
+	         c.version, c.procedure);
+	refuse_unreserved(l, r, &err);
+	return true;
+}
+
+void rr_dispatch_admit(struct rr_link *l, struct rr_request *r)
+{
+	struct rpcrdma_request *q;
+
+	rr_dispatch_touch(l->dispatch);
 	rr_reserve_sequence_over(l->dispatch, r->roomed_bytes);
-	if (r->n_reads || r->n_writes) {
-		if (rr_rpc_get_call(r->pieces[0].base, r->pieces[0].len, &c) >= 0) {
-			e = pass ? NULL
-			         : rr_service_for(l->dispatch->service, &c, &ignored);
-			p = pass ? pass->binding(pass->arg, c.program, c.version,
-			                         c.procedure)
-			    : e  ? rr_service_proc(e, c.procedure)
-			         : NULL;
-		}
-		err = check_binding(p, r);
-		if (err.code) {
-			rr_trace(&l->voice.sink, RR_TRACE_RPC_REFUSED, l->id, r->xid,
-			         c.program, c.version, c.procedure);
-			rr_holder_give(&l->dispatch->holder, r->roomed_bytes);
-			rr_conn_refuse(l->conn, r, &err, l->engine->now);
-			return;
-		}
-	}
+	if ((r->n_reads || r->n_writes) && refuse_chunks(l, r))
+		return;
 	q = new_request(l, r);
-	if (!q) {
-		rr_holder_give(&l->dispatch->holder, r->roomed_bytes);
-		err.code = RDMA2_ERR_SYSTEM;
-		rr_conn_refuse(l->conn, r, &err, l->engine->now);
-	} else if (!refuse_early(q)) {
+	if (!q)
+		refuse_unreserved(l, r, &no_memory);
+	else if (!refuse_early(q))
 		rr_reserve(q, admit_request);
-	}
 }
 
 void rr_dispatch_begin(struct rr_link *l, struct rr_request *r)
@@ -634,6 +644,8 @@ void rr_dispatch_end(struct rr_link *l, struct rr_request *r, int status)
 
 void rr_dispatch_touch(struct rr_dispatch *s)
 {
+	if (s->used && s->active == s->engine->now)
+		return;
 	s->active = s->engine->now;
 	s->used = true;
 	if (s->touched)

@@ -95,12 +95,6 @@ static void session_heard(struct rr_link *l)
 	rr_link_close(l, -ENOMEM);
 }
 
-static void session_admit(struct rr_link *l, struct rr_request *r)
-{
-	rr_dispatch_touch(l->dispatch);
-	rr_dispatch_admit(l, r);
-}
-
 static void session_call_done(struct rr_link *l, struct rr_call *m)
 {
 	struct rr_session *s = l->owner;
@@ -135,7 +129,7 @@ static void session_closed(struct rr_link *link, int error, const char *reason)
 
 static const struct rr_link_owner_ops session_ops = {
         .ready = session_ready,
-        .admit = session_admit,
+        .admit = rr_dispatch_admit,
         .request = session_request,
         .request_done = rr_dispatch_end,
         .drop_requests = rr_dispatch_drop,
@@ -215,10 +209,10 @@ static bool session_is_stuck(const struct rr_guest *g)
  * become ready quickly, and connect again and again, would displace all clients that
  * need longer.  If @from is not NULL, considers only sessions from this address.
  */
-static struct rr_session *find_victim(const struct rpcrdma_listener *l,
+static struct rr_session *find_victim(struct rpcrdma_listener *l,
                                       const struct sockaddr_storage *from)
 {
-	const struct rr_crowd *c = &l->crowd;
+	struct rr_crowd *c = &l->crowd;
 	struct rr_guest *fresh = rr_crowd_find(c, RR_GUEST_NEW, from, session_may_go);
 	struct rr_guest *g = rr_crowd_find(c, RR_GUEST_IDLE, from, session_may_go);
 

@@ -130,6 +130,14 @@ static void who_was_active_last_goes_last(void **state)
 	assert_int_equal(found(RR_GUEST_IDLE, -1), 0);
 }
 
+static void a_newcomer_is_newer_than_who_moved_before(void **state)
+{
+	come(0, 1);
+	become(0, RR_GUEST_NEW);
+	come(1, 1);
+	assert_int_equal(found(RR_GUEST_NEW, -1), 0);
+}
+
 static void an_ipv4_address_is_one_by_ipv6_too(void **state)
 {
 	struct sockaddr_storage four = address(1), six = {.ss_family = AF_INET6};
@@ -217,6 +225,7 @@ int main(void)
 	        TEST(nobody_is_found_where_nobody_is),
 	        TEST(the_oldest_of_the_most_numerous_address_goes),
 	        TEST(who_was_active_last_goes_last),
+	        TEST(a_newcomer_is_newer_than_who_moved_before),
 	        TEST(an_ipv4_address_is_one_by_ipv6_too),
 	        TEST(looks_are_bounded),
 	        TEST(a_model_finds_the_same),
