@@ -16,9 +16,8 @@ int rr_sized_take(void *dst, size_t size, size_t least, const void *src)
 {
 	const uint8_t *from = src;
 	uint8_t *to = dst;
-	size_t has;
+	size_t has = rr_sized_stated(src);
 
-	memcpy(&has, from, sizeof(has));
 	if (has < least)
 		return -EINVAL;
 	if (has > RR_SIZED_MAX || (has > size && !all_zero(from + size, has - size)))

@@ -3,17 +3,29 @@
  * Copies public structures that may grow in later versions of the library.  A program
  * may be older or newer than the library, so each structure is passed with the size
  * that it had when the program was compiled.  New members are added only at the end,
- * and never in padding, which programs need not zero.  Each public function first
- * copies such a structure into a structure of the size that the library knows.
+ * and never in padding, which programs need not zero.  A public function reads such a
+ * structure only after it has copied the octets into a structure of the size that the
+ * library knows, or has found that the program's has this size.
  */
 #ifndef RR_BASE_SIZED_H
 #define RR_BASE_SIZED_H
+
+#include <string.h>
 
 #include "base/base.h"
 
 /* Upper limit on the size that a program may pass, so that a wrong size cannot cause a
  * read far out of bounds. */
 enum { RR_SIZED_MAX = 4096 };
+
+/* Returns the size that a program's structure states, which may be unaligned. */
+static inline size_t rr_sized_stated(const void *src)
+{
+	size_t size;
+
+	memcpy(&size, src, sizeof(size));
+	return size;
+}
 
 /* The size of the structure at @p up to and including its member @last. */
 #define RR_SIZED_UPTO(p, last)                                                         \

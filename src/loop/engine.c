@@ -530,7 +530,8 @@ int rpcrdma_engine_process(struct rpcrdma_engine *e, int timeout_ms)
 	if (rr_engine_inside(e))
 		return -EDEADLK;
 	pthread_mutex_lock(&e->run_lock);
-	atomic_store(&e->resident, true);
+	if (!atomic_load_explicit(&e->resident, memory_order_relaxed))
+		atomic_store(&e->resident, true);
 	claim_thread(e);
 	err = rr_engine_turn(e, timeout_ms);
 	rr_engine_leave(e);

@@ -366,7 +366,8 @@ void rr_calls_done(struct rr_link *l, struct rr_call *m)
 	}
 	if (c->closed)
 		rr_calls_schedule_end(c);
-	rr_calls_submit(c);
+	if (!rr_list_empty(&c->waiting) || !rr_list_empty(&c->auth.contexts))
+		rr_calls_submit(c);
 }
 
 /* -- sending --------------------------------------------------------------- */
@@ -581,6 +582,7 @@ static size_t reply_bound(const struct rpcrdma_call *k,
 	       (k->auth ? k->auth->context->ops->reply_overhead(k->auth) : 0);
 }
 
+/* Fills in a zeroed call. */
 static int fill_call(struct rpcrdma_call *k, const struct rpcrdma_call_options *o,
                      const struct rr_call_passthrough *pass)
 {
@@ -601,21 +603,19 @@ static int fill_call(struct rpcrdma_call *k, const struct rpcrdma_call_options *
 		k->dests[i] = (struct rr_dest){.base = o->dests[i].base,
 		                               .len = o->dests[i].len};
 	}
-	k->call = (struct rr_call){
-	        .xid = rr_load_u32(k->header),
-	        .flags = (o->force_special ? RR_CALL_SPECIAL : 0u) |
-	                 (o->idempotent ? RR_CALL_IDEMPOTENT : 0u) |
-	                 (keep ? RR_CALL_NO_REDUCE | RR_CALL_NO_WRITES : 0u) |
-	                 (keep ? RR_CALL_LARGE_REPLY : 0u) |
-	                 (pass && pass->whole ? RR_CALL_WHOLE : 0u) |
-	                 (pass && pass->room ? RR_CALL_ROOM : 0u),
-	        .pieces = k->pieces,
-	        .n_pieces = 1 + o->n_args,
-	        .dests = k->dests,
-	        .n_dests = o->n_dests,
-	        .reply_bytes = reply_bound(k, o, calls_null(o, pass)),
-	        .reply_min = o->reply_usual,
-	};
+	k->call.xid = rr_load_u32(k->header);
+	k->call.flags = (o->force_special ? RR_CALL_SPECIAL : 0u) |
+	                (o->idempotent ? RR_CALL_IDEMPOTENT : 0u) |
+	                (keep ? RR_CALL_NO_REDUCE | RR_CALL_NO_WRITES : 0u) |
+	                (keep ? RR_CALL_LARGE_REPLY : 0u) |
+	                (pass && pass->whole ? RR_CALL_WHOLE : 0u) |
+	                (pass && pass->room ? RR_CALL_ROOM : 0u);
+	k->call.pieces = k->pieces;
+	k->call.n_pieces = 1 + o->n_args;
+	k->call.dests = k->dests;
+	k->call.n_dests = o->n_dests;
+	k->call.reply_bytes = reply_bound(k, o, calls_null(o, pass));
+	k->call.reply_min = o->reply_usual;
 	k->user_dests = o->dests;
 	k->done = o->done;
 	k->arg = o->arg;
@@ -626,9 +626,17 @@ int rpcrdma_call(struct rpcrdma_conn *c, const struct rpcrdma_call_options *o,
                  struct rpcrdma_call **ret)
 {
 	struct rpcrdma_call_options own;
-	int err = o ? RR_SIZED_TAKE(&own, arg, o) : -EINVAL;
+	int err;
 
-	return err ? err : rr_calls_make(c, &own, NULL, ret);
+	if (!o)
+		return -EINVAL;
+	if (rr_sized_stated(o) != sizeof(own)) { /* another version's */
+		err = RR_SIZED_TAKE(&own, arg, o);
+		if (err)
+			return err;
+		o = &own;
+	}
+	return rr_calls_make(c, o, NULL, ret);
 }
 
 int rr_calls_make(struct rpcrdma_conn *c, const struct rpcrdma_call_options *o,
