@@ -474,25 +474,6 @@ static void judge_answer(const struct mx_view *v, const uint8_t *payload, size_t
 	assert_memory_equal(v->w->got, payload, len);
 }
 
-static enum mx_result judge_response(struct mx_view *v)
-{
-	struct mx_error error;
-	enum mx_result f = mx_rtr_response(v, &error);
-	size_t len;
-	uint8_t *payload;
-
-	if (f == MX_REFUSED) {
-		v->placed = v->reply_sent = 0;
-		judge_refusal(v, &error);
-	}
-	payload = mx_reduced(&v->w->reply, v->placed, &len);
-	if (f != MX_REFUSED)
-		judge_answer(v, payload, len);
-	judge_writes(v, f == MX_SPECIAL ? payload : NULL, len);
-	free(payload);
-	return f;
-}
-
 /* Returns the handle that the Reply names. */
 static uint32_t judge_exposure(struct mx_view *v, size_t payload)
 {
@@ -504,6 +485,49 @@ static uint32_t judge_exposure(struct mx_view *v, size_t payload)
 	inv = able ? r->handle : 0;
 	mx_judge_pull(v, payload, inv);
 	return inv;
+}
+
+/* A reply too long for the response to a request without directions is exposed, in an
+ * RDMA2_NOMSG.                                                      [ext §5.8] */
+static enum mx_result judge_exposed_response(struct mx_view *v)
+{
+	struct mx_view as = *v;
+	struct mx_octets o;
+	uint8_t *payload;
+	uint32_t inv;
+	size_t len;
+
+	as.family = MX_BASE;
+	payload = mx_reduced(&v->w->reply, 0, &len);
+	inv = judge_exposure(&as, len);
+	mx_reply_header(&as, &o, MX_EXPOSED, len, inv);
+	judge_special(&as, v->responder, v->to_requester, &o, v->inv);
+	judge_answer(v, payload, len);
+	judge_writes(v, NULL, len);
+	free(payload);
+	return MX_EXPOSED;
+}
+
+static enum mx_result judge_response(struct mx_view *v)
+{
+	struct mx_error error;
+	enum mx_result f = mx_rtr_response(v, &error);
+	size_t len;
+	uint8_t *payload;
+
+	if (f == MX_REFUSED && error.code == MX_REPLY_RESOURCE && v->exposes &&
+	    !v->k->n_dests)
+		return judge_exposed_response(v);
+	if (f == MX_REFUSED) {
+		v->placed = v->reply_sent = 0;
+		judge_refusal(v, &error);
+	}
+	payload = mx_reduced(&v->w->reply, v->placed, &len);
+	if (f != MX_REFUSED)
+		judge_answer(v, payload, len);
+	judge_writes(v, f == MX_SPECIAL ? payload : NULL, len);
+	free(payload);
+	return f;
 }
 
 /* Refuses a result that is longer than its Write chunk.                  [K10] */

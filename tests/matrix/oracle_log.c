@@ -75,7 +75,7 @@ void mx_judge_arrival(const struct mx_world *w, unsigned from)
  * HTFAM, RDMA2_X_GRANT.                               [v2 §6.3.2, ext §6.5] */
 void mx_judge_grants(const struct mx_view *v)
 {
-	static const uint8_t zero[16];
+	static const uint8_t zero[20];
 	const struct mx_world *w = v->w;
 	bool x = v->props[CLIENT].htfam & 2 && v->props[SERVER].htfam & 2;
 

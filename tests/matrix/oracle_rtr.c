@@ -343,6 +343,12 @@ static void longest_results(const struct mx_view *v, bool must, struct mx_load *
 		l->header += 4 + SEGMENT * mx_segment_count(v, v->reply->len);
 }
 
+/* An unknown reply is short: four inline thresholds.                        [O13] */
+static size_t longest_reply(const struct mx_view *v)
+{
+	return mx_pad4(v->k->reply_bytes ? v->k->reply_bytes : 4 * v->to_requester);
+}
+
 /* The Requester reserves as many Receives as the longest response needs, within its
  * ceiling and the Responder's limit.  It provides a Reply chunk exactly if the response
  * might not fit even so. */
@@ -353,7 +359,7 @@ static void judge_reserved(const struct mx_view *v)
 	        .to = &requester_props(v)->buffer,
 	        .limit = RR_MIN(requester_props(v)->buffer.length,
 	                        responder_props(v)->send_bytes),
-	        .payload = v->reply ? 0 : mx_pad4(v->k->reply_bytes),
+	        .payload = v->reply ? 0 : longest_reply(v),
 	};
 	struct mx_load must = l;
 	struct mx_group g;
@@ -363,7 +369,7 @@ static void judge_reserved(const struct mx_view *v)
 		most = 1;
 	longest_results(v, false, &l);
 	assert_int_equal(v->reserved, mx_lay_out(&l, most, &g) ? g.count : most);
-	must.payload = mx_pad4(v->k->reply_bytes);
+	must.payload = longest_reply(v);
 	longest_results(v, true, &must);
 	assert_int_equal(v->reply == NULL, mx_lay_out(&must, most, &g));
 }

@@ -88,19 +88,24 @@ static void set_shape(struct mx_case *k, const struct shape *h)
 	memcpy(k->result, h->result, sizeof(k->result));
 }
 
-static struct mx_seen run_placed(const struct mx_setting *s, struct mx_case *k)
+/* The length of the reply is unknown. */
+static struct mx_seen run_unknown(const struct mx_setting *s, const struct mx_case *k)
 {
-	struct mx_seen got;
+	struct mx_seen got = mx_run(s, k);
 
-	if (!k->reply_bytes)
-		k->reply_bytes = bound_reply(k);
-	got = mx_run(s, k);
 	if (got.family != MX_RTR)
 		return got;
 	seen[got.call][got.reply] = true;
 	n_placed += got.call_sent || got.reply_sent;
 	n_reserved += got.reserved > 1;
 	return got;
+}
+
+static struct mx_seen run_placed(const struct mx_setting *s, struct mx_case *k)
+{
+	if (!k->reply_bytes)
+		k->reply_bytes = bound_reply(k);
+	return run_unknown(s, k);
 }
 
 /* -- the table ------------------------------------------------------------- */
@@ -433,6 +438,90 @@ static void responses_that_do_not_fit_are_refused(void **state)
 		assert_true(refused > 10);
 }
 
+/* NS-s15-01, NS-s20-03: the longest items that do not fit are read, the others are placed
+ * by Send.  The header has both kinds in the order of their positions. */
+static void items_that_do_not_fit_are_read(void **state)
+{
+	static const struct structure eight = {{1, 1}, {8192, 8192}};
+	static const size_t items[][3] = {{30000, 8000, 1000},
+	                                  {1000, 30000, 8000},
+	                                  {8000, 1000, 30000},
+	                                  {8000, 8000, 8000}};
+	static const unsigned sent[][4] = {
+	        {0, 4, 6, 7}, {0, 1, 5, 7}, {0, 2, 3, 7}, {0, 1, 3, 7}};
+
+	if (mx_placement_settings[0].version == 1)
+		return;
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(items); i++)
+		for (unsigned n = 0; n < 4; n++) {
+			static const uint32_t most[] = {1, 1, 2, 6};
+			struct mx_case k = {.n_items = 3,
+			                    .call_filler = n ? 8 : 3000,
+			                    .reply_filler = 8};
+			struct mx_seen got;
+
+			memcpy(k.item, items[i], sizeof(items[i]));
+			set_features(&k, &eight, true);
+			k.features[SERVER].rtr_requests = most[n];
+			got = run_placed(&mx_placement_settings[0], &k);
+			assert_int_equal(got.call_sent, sent[i][n]);
+		}
+}
+
+/* [O13]: a Call whose reply has no known length is a request only if something is placed
+ * by Send, and if enough Receives can be reserved. */
+static void replies_of_unknown_length_are_short(void **state)
+{
+	unsigned groups = 0;
+
+	for (unsigned direct = 0; direct < DIRECTS; direct++)
+		for (unsigned h = 0; h < SHAPES; h++)
+			for (unsigned t = 0; t < STRUCTURES; t++) {
+				struct mx_case k = {.direct = direct,
+				                    .above = 4000,
+				                    .call_filler = t % 2 ? 8 : 20000,
+				                    .reply_filler = h % 2 ? 8 : 3000};
+
+				set_shape(&k, &shapes[h]);
+				set_features(&k, &structures[t], h % 3);
+				groups +=
+				        run_unknown(&mx_placement_settings[(h + t) % 4],
+				                    &k)
+				                .family == MX_RTR;
+			}
+	if (mx_placement_settings[0].version == 2)
+		assert_in_range(groups, 50, DIRECTS * SHAPES * STRUCTURES - 50);
+}
+
+/* RR-4.1.1-03: a reply that is too long for its response is exposed. */
+static void replies_too_long_for_a_response_are_exposed(void **state)
+{
+	unsigned exposed = 0;
+
+	for (unsigned h = 0; h < 4; h++) /* shapes without results */
+		for (unsigned i = 0; i < MX_SETTINGS; i++)
+			for (unsigned unknown = 0; unknown < 2; unknown++) {
+				const struct mx_setting *s = &mx_placement_settings[i];
+				struct mx_case k = {.call_filler = 40000,
+				                    .reply_filler = 70000};
+				struct mx_seen got;
+
+				set_shape(&k, &shapes[h]);
+				set_features(&k, &structures[1], true);
+				mx_add_feature(&k, RR_FEATURE_RPRC);
+				for (unsigned side = 0; side < 2; side++) {
+					k.features[side].rprc_no_piggyback = true;
+					k.features[side].cont_max_sends = 1;
+				}
+				k.reply_bytes = unknown ? 0 : 100;
+				got = run_unknown(s, &k);
+				exposed +=
+				        got.family == MX_RTR && got.reply == MX_EXPOSED;
+			}
+	if (mx_placement_settings[0].version == 2)
+		assert_true(exposed > 4);
+}
+
 /* -- with the other features ----------------------------------------------- */
 
 /* RI-5.2-04, NS-rtrext-19: the handle that each policy names, and the last transmission
@@ -499,6 +588,9 @@ const struct CMUnitTest mx_placement_tests[] = {
         cmocka_unit_test(groups_stay_within_every_limit),
         cmocka_unit_test(abilities_may_be_unequal),
         cmocka_unit_test(responses_that_do_not_fit_are_refused),
+        cmocka_unit_test(items_that_do_not_fit_are_read),
+        cmocka_unit_test(replies_of_unknown_length_are_short),
+        cmocka_unit_test(replies_too_long_for_a_response_are_exposed),
         cmocka_unit_test(requests_name_handles),
         cmocka_unit_test(all_features_together),
 };
