@@ -11,84 +11,14 @@
  * The generated decoder takes any "is present" word but 0 for TRUE: what it accepts
  * must be accepted by us exactly if it re-encodes to the same octets.
  */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "wire/wire.h"
 
 #include <rpc/rpc.h>
 #include "rpcrdma_v1.h"
 
-enum {
-	MAX_OCTETS = 4096, /* of a message, and so of every count in it */
-	MAX_SEGS = 80,     /* somewhat more than our arrays hold */
-	MUTATIONS = 6,     /* of each message */
-	DEFAULT_ITERATIONS = 20000,
-};
+#include "oracle.h"
 
-static struct {
-	unsigned long seed, iteration;
-	unsigned long accepted, refused, over;
-	struct rr_rng rng;
-	const uint8_t *octets;
-	size_t len;
-} run;
-
-static _Noreturn void disagree(const char *what, int line)
-{
-	fprintf(stderr, "%s (line %d), seed %lu, iteration %lu, %zu octets:\n", what,
-	        line, run.seed, run.iteration, run.len);
-	for (size_t i = 0; i < run.len; i++)
-		fprintf(stderr, "%02x%s", run.octets[i], i % 4 == 3 ? " " : "");
-	fprintf(stderr, "\n");
-	exit(1);
-}
-
-#define CHECK(x) ((x) ? (void)0 : disagree(#x, __LINE__))
-
-static uint32_t below(uint32_t n)
-{
-	return (uint32_t)rr_rng_below(&run.rng, n);
-}
-
-static uint32_t word(void)
-{
-	static const uint32_t edges[] = {
-	        0,          1,          2,          4,          16,         0x0fffffff,
-	        0x10000000, 0x40000000, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff};
-
-	return below(3) ? edges[below(RR_ARRAY_SIZE(edges))]
-	                : (uint32_t)rr_rng_next(&run.rng);
-}
-
-/* -- the generated side --------------------------------------------------------- */
-
-#define PROC ((xdrproc_t)(void (*)(void))xdr_rdma_msg)
-
-static size_t oracle_encode(rdma_msg *m, uint8_t *buf, size_t len)
-{
-	XDR x;
-	size_t used = 0;
-
-	xdrmem_create(&x, (char *)buf, (u_int)len, XDR_ENCODE);
-	if (xdr_rdma_msg(&x, m))
-		used = xdr_getpos(&x);
-	xdr_destroy(&x);
-	return used;
-}
-
-static bool oracle_decode(rdma_msg *m, const uint8_t *at, size_t len, size_t *ret_used)
-{
-	XDR x;
-	bool ok;
-
-	memset(m, 0, sizeof(*m));
-	xdrmem_create(&x, (char *)(uintptr_t)at, (u_int)len, XDR_DECODE);
-	ok = xdr_rdma_msg(&x, m);
-	*ret_used = ok ? xdr_getpos(&x) : 0;
-	xdr_destroy(&x);
-	return ok;
-}
+enum { MAX_SEGS = 80 }; /* somewhat more than our arrays hold */
 
 /* -- comparing ------------------------------------------------------------------- */
 
@@ -222,23 +152,19 @@ static bool canonical(rdma_msg *t, const uint8_t *at, size_t used)
 {
 	uint8_t copy[MAX_OCTETS];
 
-	CHECK(oracle_encode(t, copy, sizeof(copy)) == used);
+	CHECK(oracle_encode(PROC(rdma_msg), t, copy, sizeof(copy)) == used);
 	return !memcmp(copy, at, used);
 }
 
-static void compare(const uint8_t *at, size_t len)
+static void compare_message(const uint8_t *at, size_t len)
 {
 	struct rr_cursor c = rr_cursor_over(at, len), before;
 	struct rr_prefix p;
-	rdma_msg theirs;
+	rdma_msg theirs = {0};
 	size_t used;
-	bool accept = oracle_decode(&theirs, at, len, &used);
+	bool accept = oracle_decode(PROC(rdma_msg), &theirs, at, len, &used);
 
-	accept = accept && canonical(&theirs, at, used);
-	if (accept)
-		run.accepted++;
-	else
-		run.refused++;
+	accept = expect(accept && canonical(&theirs, at, used));
 	CHECK(rr_wire_v1_get_prefix(&c, &p) == (len < 16 ? -EBADMSG : 0));
 	if (len >= 16) {
 		CHECK(p.xid == rr_load_u32(at) && p.htype == rr_load_u32(at + 12));
@@ -254,7 +180,7 @@ static void compare(const uint8_t *at, size_t len)
 		else if (p.htype == RDMA_ERROR || p.htype <= RDMA_NOMSG)
 			CHECK(!memcmp(&c, &before, sizeof(c)));
 	}
-	xdr_free(PROC, &theirs);
+	xdr_free(PROC(rdma_msg), &theirs);
 }
 
 /* -- making ------------------------------------------------------------------------ */
@@ -282,12 +208,6 @@ static void make_chunk(struct model *m, xdr_write_chunk *c, u_int n)
 		m->seg[m->n_segs++] = make_segment();
 }
 
-/* Few of each as a rule, now and then more than we keep. */
-static u_int few(u_int many)
-{
-	return below(12) ? below(4) : below(many);
-}
-
 static void make_lists(struct model *m, rpc_rdma_header *h)
 {
 	u_int reads = few(MAX_SEGS), writes = few(24);
@@ -310,7 +230,7 @@ static void make_lists(struct model *m, rpc_rdma_header *h)
 	make_chunk(m, &m->reply, few(MAX_SEGS));
 }
 
-static size_t make(uint8_t *buf)
+static size_t make_message(uint8_t *buf)
 {
 	static struct model m;
 	static const rdma_proc procs[] = {RDMA_MSG, RDMA_NOMSG, RDMA_MSG, RDMA_ERROR};
@@ -328,81 +248,12 @@ static size_t make(uint8_t *buf)
 	} else {
 		make_lists(&m, &b->rdma_body_u.rdma_msg);
 	}
-	return oracle_encode(&m.msg, buf, MAX_OCTETS);
-}
-
-/* -- the run --------------------------------------------------------------- */
-
-/* Changes the octets at @at in place; returns how many there are now. */
-static size_t mutate(uint8_t *at, size_t len)
-{
-	size_t words = len / 4, i = words ? below((uint32_t)words) * 4u : 0;
-
-	switch (words ? below(6) : 3) {
-	case 0:
-		at[below((uint32_t)len)] ^= (uint8_t)(1u << below(8));
-		return len;
-	case 1:
-		rr_store_u32(at + i, word());
-		return len;
-	case 2:
-		return below((uint32_t)len); /* cut */
-	case 3:                              /* append */
-		for (size_t end = len + below(64); len < end; len++)
-			at[len] = (uint8_t)word();
-		return len;
-	case 4: /* take a word out */
-		memmove(at + i, at + i + 4, len - i - 4);
-		return len - 4;
-	case 5: /* put one in */
-		memmove(at + i + 4, at + i, len - i);
-		rr_store_u32(at + i, word());
-		return len + 4;
-	}
-	return len;
-}
-
-/* From exactly @len octets of heap, so that a sanitizer sees the end. */
-static void compare_copy(const uint8_t *buf, size_t len)
-{
-	uint8_t *at = malloc(len + !len);
-
-	if (!at)
-		abort();
-	memcpy(at, buf, len);
-	run.octets = at;
-	run.len = len;
-	compare(at, len);
-	free(at);
-}
-
-static void iterate(void)
-{
-	static uint8_t buf[MAX_OCTETS + MUTATIONS * 64];
-	size_t len = make(buf);
-
-	run.octets = buf;
-	run.len = len;
-	CHECK(len > 0);
-	if (len > MAX_OCTETS - MUTATIONS * 64)
-		return;
-	compare_copy(buf, len);
-	for (int i = 0; i < MUTATIONS; i++) {
-		len = mutate(buf, len);
-		compare_copy(buf, len);
-	}
+	return oracle_encode(PROC(rdma_msg), &m.msg, buf, MAX_OCTETS);
 }
 
 int main(int argc, char **argv)
 {
-	unsigned long n = argc > 2 ? strtoul(argv[2], NULL, 0) : DEFAULT_ITERATIONS;
+	static const struct item items[] = {{"message", make_message, compare_message}};
 
-	run.seed = argc > 1 ? strtoul(argv[1], NULL, 0) : 1;
-	rr_rng_seed(&run.rng, run.seed);
-	for (run.iteration = 0; run.iteration < n; run.iteration++)
-		iterate();
-	printf("seed %lu: %lu messages, %lu decoded (%lu over our limits), %lu "
-	       "refused\n",
-	       run.seed, n, run.accepted, run.over, run.refused);
-	return 0;
+	return run_oracle(argc, argv, items, RR_ARRAY_SIZE(items));
 }
