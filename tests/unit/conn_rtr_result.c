@@ -425,6 +425,88 @@ static void a_report_does_not_end_a_kept_call(void **state)
 	finish(s, k, -ECANCELED);
 }
 
+/* A call whose response is longer than the client accepts: two of its three transmissions
+ * have arrived. */
+static struct side *new_overlong(struct spec_call **ret, unsigned features)
+{
+	struct rr_conn_config g = client_config(32, features);
+	struct spec_call *k = spec_new(XID, 0);
+	struct side *s;
+
+	g.max_message_bytes = g.features.max_pull = 6000;
+	s = raw_ready_by(RR_CONN_CLIENT, &g, PEER);
+	for (unsigned i = 0; i < 3; i++) {
+		spec_dest(k, result[i], sizeof(result[i]));
+		k->dest[i].direct = i ? RR_DIRECT_SEND : RR_DIRECT_WRITE;
+	}
+	k->call.reply_bytes = 6000;
+	spec_start(s, k);
+	raw_skip(s);
+	raw_receive(s, X XRESP "00000003 00000000 00000000 00000006 00000000 00000000 "
+	                       "00000006 00000000 00000000 00000006 00000000 00000003 "
+	                       "00000008 " X " 00000001 ");
+	*ret = k;
+	return s;
+}
+
+static void receive_too_much(struct side *s)
+{
+	receive_long(s, X XCONT_R "00000001 ffffff16 00001f40 ", 28 + 8000);
+	raw_expect_silence(s);
+}
+
+/* The last transmission of a response that was dropped. */
+#define LAST X XCONT_R "00000002 ffffff16 00000008 00000000 00000000 "
+
+/* The call ends only when the peer can no longer invalidate its region. */
+static void a_dropped_response_ends_its_call_at_its_end(void **state)
+{
+	(void)state;
+	for (unsigned invalidates = 0; invalidates < 2; invalidates++) {
+		struct spec_call *k;
+		struct side *s = new_overlong(&k, 0);
+		uint32_t handle = spec_region(s, result[0])->handle;
+		uint8_t buf[64];
+		size_t len = raw_octets(LAST, buf, sizeof(buf));
+
+		receive_too_much(s);
+		assert_int_equal(s->calls_done, 0);
+		assert_int_equal(side_valid_regions(s), 1);
+		side_receive(s, buf, len, invalidates ? handle : 0);
+		side_complete_all(s);
+		finish(s, k, -ENOMEM);
+	}
+}
+
+static void a_dropped_response_without_end(void **state)
+{
+	struct spec_call *k;
+	struct side *s = new_overlong(&k, 0);
+
+	(void)state;
+	receive_too_much(s);
+	assert_int_equal(s->calls_done, 0);
+	s->now += RR_SEC(5);
+	rr_conn_tick(s->c, s->now);
+	side_drain(s);
+	side_complete_all(s);
+	finish(s, k, -ENOMEM);
+}
+
+static void a_dropped_response_of_a_kept_call(void **state)
+{
+	struct spec_call *k;
+	struct side *s = new_overlong(&k, 1u << RR_FEATURE_REMINV);
+
+	(void)state;
+	rr_conn_cancel(s->c, &k->call, s->now);
+	side_drain(s);
+	receive_too_much(s);
+	assert_int_equal(s->calls_done, 0);
+	raw_receive(s, LAST);
+	finish(s, k, -ECANCELED);
+}
+
 /* NS-rtrext-14: the call may be sent again, by base header types. */
 static void a_reported_request_goes_another_way(void **state)
 {
@@ -561,6 +643,9 @@ int main(void)
 	        cmocka_unit_test(misplaced_results_are_reported),
 	        cmocka_unit_test(an_interrupted_response_is_reported),
 	        cmocka_unit_test(a_report_does_not_end_a_kept_call),
+	        cmocka_unit_test(a_dropped_response_ends_its_call_at_its_end),
+	        cmocka_unit_test(a_dropped_response_without_end),
+	        cmocka_unit_test(a_dropped_response_of_a_kept_call),
 	        cmocka_unit_test(a_reported_request_goes_another_way),
 	        cmocka_unit_test(an_unknown_type_is_not_tried_again),
 	        cmocka_unit_test(reservations_end_with_the_transmissions),

@@ -83,6 +83,13 @@ enum rr_rtr_step rr_rtr_group_next(struct rr_rtr_group *g, uint32_t xid, bool re
 	return RR_RTR_STEP_LAST;
 }
 
+bool rr_rtr_group_ends(const struct rr_rtr_group *g, uint32_t xid, bool response,
+                       const struct rr_rtr_cont *k)
+{
+	return response && rr_rtr_group_responds(g) && xid == g->xid &&
+	       k->xnum == g->count - 1;
+}
+
 /* The message that interrupts a group does not end the skipping of the group's
  * continuations, which follow it. */
 bool rr_rtr_group_other(struct rr_rtr_group *g, uint32_t xid, bool response,

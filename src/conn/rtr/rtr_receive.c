@@ -227,6 +227,25 @@ static void refuse_lead(struct rr_conn *c, const struct rr_msg *m,
 	rr_recv_fault(c, m, e, status);
 }
 
+/* Drops the open group because there is no memory for transmission @m.  If others
+ * follow, the last one can invalidate a region of the call that the group answers.  The
+ * call therefore ends when that one has arrived, or after drain_ns. */
+static void drop_for_memory(struct rr_conn *c, const struct rr_msg *m, bool last)
+{
+	const struct rr_error full = {.code = RDMA2_ERR_SYSTEM};
+	struct rr_call_state *s = m->response ? rr_call_find(c, m->p.xid) : NULL;
+
+	rr_rtr_drop_group(c);
+	if (last || !s) {
+		rr_recv_fault(c, m, &full, -ENOMEM);
+		return;
+	}
+	rr_recv_discard(c, m, RR_DISCARD_FAULT);
+	rr_cont_discard(c, m->p.xid, true);
+	if (s->phase == RR_CALL_WAITING)
+		rr_call_drain(c, s, -ENOMEM);
+}
+
 static uint64_t item_octets(const struct rr_rtr_header *h)
 {
 	uint64_t sum = h->pslen;
@@ -266,15 +285,11 @@ static bool exceeds_count(struct rr_conn *c, const struct rr_msg *m, uint32_t co
 static void take_lead(struct rr_conn *c, struct rr_msg *m,
                       const struct rr_rtr_header *h, size_t header, bool cut)
 {
-	const struct rr_error full = {.code = RDMA2_ERR_SYSTEM};
-
-	if (!begin_group(c, m, h, header)) {
-		refuse_lead(c, m, &full, -ENOMEM);
-		return;
-	}
 	if (h->count > 1 || !cut)
 		rr_rtr_group_begin(&c->rtr.group, m->p.xid, m->p.htype, h->count);
-	if (h->count == 1)
+	if (!begin_group(c, m, h, header))
+		drop_for_memory(c, m, h->count == 1);
+	else if (h->count == 1)
 		finish_group(c);
 }
 
@@ -371,16 +386,12 @@ static bool grows_too_long(const struct rr_conn *c, const struct rr_rtr_incoming
 static void keep_continuation(struct rr_conn *c, struct rr_msg *m,
                               const struct rr_rtr_cont *k, bool last)
 {
-	const struct rr_error full = {.code = RDMA2_ERR_SYSTEM};
 	struct rr_rtr_incoming *in = c->rtr.in;
 
 	if (grows_too_long(c, in, k->pslen) ||
-	    !keep_transmission(c, in, m, RR_WIRE_PREFIX + RR_WIRE_RTR_CONT, k->pslen)) {
-		rr_rtr_drop_group(c);
-		rr_recv_fault(c, m, &full, -ENOMEM);
-		return;
-	}
-	if (last)
+	    !keep_transmission(c, in, m, RR_WIRE_PREFIX + RR_WIRE_RTR_CONT, k->pslen))
+		drop_for_memory(c, m, last);
+	else if (last)
 		finish_group(c);
 }
 
@@ -398,6 +409,8 @@ static void receive_continuation(struct rr_conn *c, struct rr_msg *m)
 	step = rr_rtr_group_next(&c->rtr.group, m->p.xid, m->response, &k, &report);
 	if (step == RR_RTR_STEP_DROP) {
 		rr_recv_discard(c, m, RR_DISCARD_SEQUENCE);
+		if (rr_rtr_group_ends(&c->rtr.group, m->p.xid, m->response, &k))
+			(void)rr_cont_discards(c, m); /* ends a call that drains */
 	} else if (step == RR_RTR_STEP_REPORT) {
 		rr_rtr_incoming_free(c, c->rtr.in);
 		c->rtr.in = NULL;
