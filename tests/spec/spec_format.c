@@ -216,6 +216,9 @@ static void see_whole(struct side *s, struct rr_request *r)
 	raw_answer_call(s, r);
 }
 
+/* What follows the item in the last part. */
+#define BEHIND "00000007 0000000b"
+
 /* V2-4.3.5-02, V2-4.4.2.1-01 to -03, [M8]: the Position counts in the whole. */
 static void a_continued_call_with_chunks_is_served(void **state)
 {
@@ -226,25 +229,9 @@ static void a_continued_call_with_chunks_is_served(void **state)
 	raw_receive(s, "00000055" MSG_MORE EMPTY "00000055 00000000");
 	raw_receive(s, "00000055" MSG_MORE EMPTY "00000002 00000005");
 	assert_int_equal(s->n_reads, 0);
-	raw_receive(s, "00000055" MSG "00000000" READ(
-	                       "00000010",
-	                       "00000005") "00000000 00000001 "
-	                                   "00000001" SEG(
-	                                           "000000ab",
-	                                           "00000004") "00000000 "
-	                                                       "00000001 "
-	                                                       "0000000"
-	                                                       "1" SEG("00"
-	                                                               "00"
-	                                                               "00"
-	                                                               "a"
-	                                                               "c",
-	                                                               "00"
-	                                                               "00"
-	                                                               "01"
-	                                                               "0"
-	                                                               "0") "00000007 "
-	                                                                    "0000000b");
+	raw_receive(s, "00000055" MSG NONE READ("00000010", "00000005")
+	                       NONE WRITE("000000ab", "00000004")
+	                               NONE WRITE("000000ac", "00000100") BEHIND);
 	assert_int_equal(s->n_reads, 1);
 	assert_int_equal(s->requested, 1);
 	raw_expect(s, "00000055" MSG_REPLY "00000000 00000000 00000001 00000001" SEG(

@@ -126,26 +126,10 @@ static void replies_have_no_read_list(void **state)
 	struct side *s = server(&a, false);
 
 	raw_octets("00000000 00000001 00000004", a.head, 12);
-	raw_receive(s,
-	            "00000055" MSG "00000000" READ(
-	                    "00000010",
-	                    "00000004") "00000000 00000001 "
-	                                "00000001" SEG(
-	                                        "000000ab",
-	                                        "00000004") "00000000 "
-	                                                    "00000001 "
-	                                                    "0000000"
-	                                                    "1" SEG("00"
-	                                                            "00"
-	                                                            "00"
-	                                                            "a"
-	                                                            "c",
-	                                                            "00"
-	                                                            "00"
-	                                                            "10"
-	                                                            "0"
-	                                                            "0")
-	                                                            CALL("00000055"));
+	raw_receive(s, "00000055" MSG NONE READ("00000010", "00000004")
+	                       NONE WRITE("000000ab", "00000004")
+	                               NONE WRITE("000000ac", "00001000")
+	                                       CALL("00000055"));
 	raw_expect(s,
 	           "00000055" MSG_REPLY "00000000 00000000"
 	           "00000001 00000001" SEG(

@@ -567,112 +567,39 @@ static void three_results(struct side *s, struct rr_request *r)
 	rr_conn_reply(s->c, r, p, 6, s->now);
 }
 
+/* Result chunks of which the first two have one segment and the third has two, each
+ * after the word that begins an entry of its list. */
+#define RESULT_1(word, len) word " 00000001 " SEG("000000a1", len)
+#define RESULT_2(word, len) word " 00000001 " SEG("000000a2", len)
+#define RESULT_3(word, len)                                                            \
+	word " 00000002 " SEG("000000a3", "00000001") SEG("000000a4", len)
+#define THREE_RESULTS(word, a, b, c)                                                   \
+	RESULT_1(word, a) RESULT_2(word, b) RESULT_3(word, c)
+
 /* LS-s04-05, LS-s07-03: chunks are filled in list order; lengths do not matter. */
 static void results_fill_chunks_in_order(void **state)
 {
 	struct side *s = server_of(&limits);
 
 	s->on_request = three_results;
-	raw_receive(
-	        s,
-	        "00000055" MSG "00000000 00000000 "
-	        "00000001 00000001 " SEG(
-	                "000000a1",
-	                "ffffffff") "00000001 00000001 " SEG("000000a2",
-	                                                     "00000010") "00000001 "
-	                                                                 "00000002"
-	                                                                 " " SEG("00000"
-	                                                                         "0a3",
-	                                                                         "00000"
-	                                                                         "001")
-	                                                                         SEG("0"
-	                                                                             "0"
-	                                                                             "0"
-	                                                                             "0"
-	                                                                             "0"
-	                                                                             "0"
-	                                                                             "a"
-	                                                                             "4",
-	                                                                             "f"
-	                                                                             "f"
-	                                                                             "f"
-	                                                                             "f"
-	                                                                             "f"
-	                                                                             "f"
-	                                                                             "f"
-	                                                                             "f") "00000000 00000000 " STREAM);
+	raw_receive(s, "00000055" MSG NONE NONE THREE_RESULTS("00000001", "ffffffff",
+	                                                      "00000010", "ffffffff")
+	                       NONE NONE STREAM);
 	assert_int_equal(s->n_writes, 3);
 	assert_int_equal(s->writes[0].handle, 0xa1);
 	assert_memory_equal(s->writes[0].first, "abcde", 5);
 	assert_int_equal(s->writes[2].handle, 0xa4);
-	raw_expect(
-	        s,
-	        "00000055" MSG_REPLY "00000000 00000000 "
-	        "00000001 00000001 " SEG(
-	                "000000a1",
-	                "00000005") "00000001 00000001 " SEG("000000a2",
-	                                                     "00000000") "00000001 "
-	                                                                 "00000002"
-	                                                                 " " SEG("00000"
-	                                                                         "0a3",
-	                                                                         "00000"
-	                                                                         "001")
-	                                                                         SEG("0"
-	                                                                             "0"
-	                                                                             "0"
-	                                                                             "0"
-	                                                                             "0"
-	                                                                             "0"
-	                                                                             "a"
-	                                                                             "4",
-	                                                                             "0"
-	                                                                             "0"
-	                                                                             "0"
-	                                                                             "0"
-	                                                                             "0"
-	                                                                             "0"
-	                                                                             "0"
-	                                                                             "2") "00000000 00000000 "
-	                                                                                  "00000055 00000001 00000000 00000000 00000000");
-	raw_receive(
-	        s,
-	        "00000055" X_CALL_LAST "00000000 00000000 00000003 "
-	        "00000000 00000001 " SEG(
-	                "000000a1",
-	                "ffffffff") "00000000 00000001 " SEG("000000a2",
-	                                                     "00000010") "00000000 "
-	                                                                 "00000002"
-	                                                                 " " SEG("00000"
-	                                                                         "0a3",
-	                                                                         "00000"
-	                                                                         "001")
-	                                                                         SEG("0"
-	                                                                             "0"
-	                                                                             "0"
-	                                                                             "0"
-	                                                                             "0"
-	                                                                             "0"
-	                                                                             "a"
-	                                                                             "4",
-	                                                                             "f"
-	                                                                             "f"
-	                                                                             "f"
-	                                                                             "f"
-	                                                                             "f"
-	                                                                             "f"
-	                                                                             "f"
-	                                                                             "f") "00000000 " STREAM);
+	raw_expect(s, "00000055" MSG_REPLY NONE NONE THREE_RESULTS(
+	                      "00000001", "00000005", "00000000", "00000002")
+	                      NONE NONE REPLY("00000055") NONE);
+	raw_receive(s, "00000055" X_CALL_LAST NONE NONE
+	               "00000003 " THREE_RESULTS("00000000", "ffffffff", "00000010",
+	                                         "ffffffff") NONE STREAM);
 	assert_int_equal(s->n_writes, 6);
 	raw_expect(s,
-	           "00000055" X_REPLY_LAST "00000003 "
-	           "00000000 00000001 " SEG(
-	                   "000000a1",
-	                   "00000005") "00000000 00000000 "
-	                               "00000000 00000002 " SEG("000000a3", "00000001")
-	                                       SEG("000000a4",
-	                                           "00000002") "00000055 00000001 "
-	                                                       "00000000 00000000 "
-	                                                       "00000000");
+	           "00000055" X_REPLY_LAST "00000003 " RESULT_1("00000000", "00000005")
+	                   NONE NONE RESULT_3("00000000", "00000002") REPLY("00000055")
+	                           NONE);
 	raw_end(s);
 }
 

@@ -25,6 +25,9 @@
 #define REPLY(xid)       xid " 00000001 00000000 00000000 "
 #define SEG(handle, len) handle " " len " 00000000 00010000 "
 #define READ(pos, len)   "00000001 " pos " " SEG("000000aa", len)
+/* A Write chunk or a Reply chunk of one segment; the end of a list, or no chunk. */
+#define WRITE(handle, len) "00000001 00000001 " SEG(handle, len)
+#define NONE               "00000000 "
 
 /* Converts hexadecimal words, other characters are skipped.  Returns the length. */
 size_t raw_octets(const char *hex, uint8_t *to, size_t room);

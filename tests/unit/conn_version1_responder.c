@@ -37,7 +37,6 @@ static void the_grant_is_what_can_be_received(void **state)
 
 /* -- chunks ---------------------------------------------------------------- */
 
-#define WRITE(handle, len)  "00000001 00000001 " SEG(handle, len)
 #define NO_READS            "00000000 "
 #define NO_MORE             "00000000 "
 #define NO_REPLY            "00000000 "
