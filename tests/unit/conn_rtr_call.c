@@ -3,99 +3,28 @@
  * A client with the feature RTR whose server is octets laid out by hand: requests that
  * are sent as groups, those that cannot be, and credits that do not come.
  */
-#include "test_conn_spec.h"
+#include "test_conn_rtr.h"
 
-#define XRESP     V2 "ffffff16 00000001 "
-#define XREQ      V2 "ffffff15 00000000 "
-#define XCONT     V2 "ffffff17 00000000 "
-#define PEER      PEER_WITH("00000005 ")
-#define PEER_MANY PEER_WITH("00000006 " PROP("00000004", "00000040"))
-#define PEER_WITH(first)                                                               \
-	first "00000001 00000004 00002400 "                                            \
-	      "ffffff13 00000004 0000000f ffffff15 00000004 00000010 "                 \
-	      "ffffff16 00000004 00000010 ffffff14 00000028 00002400 00000002 "        \
-	      "00000001 00000400 00000004 00000000 00000001 00002000 00001000 "        \
-	      "00000001 "
-#define X "00000055"
+/* A peer that takes more segments. */
+#define PEER_MANY                                                                      \
+	"00000006 " PROP("00000004", "00000040") "00000001 00000004 "                  \
+	                                         "00002400 " RTR_PROPS
 
-enum {
-	REQ = 0xffffff15,
-	CONT = 0xffffff17,
-	BUFFER = 1024 + 8192,
-	PART = 36, /* header of an RDMA2_MSG without chunks */
-	XID = 0x55,
-};
-
-static uint8_t result[4][8192];
-
-static struct rr_conn_config client_config(uint32_t credits)
-{
-	return (struct rr_conn_config){
-	        .recv_bytes = 4096,
-	        .send_bytes = 4096,
-	        .credits = credits,
-	        .remote_invalidate = true,
-	        .features = {.on = 1u << RR_FEATURE_RTR,
-	                     .rtr_segments = 1,
-	                     .rtr_segment_bytes = 8192},
-	};
-}
-
-static struct side *new_client(uint32_t credits)
-{
-	const struct rr_conn_config g = client_config(credits);
-
-	return raw_ready_by(RR_CONN_CLIENT, &g, PEER);
-}
-
-/* A Call with memory for a result of @len octets that is directed in this way. */
-static struct spec_call *start_into(struct side *s, size_t len, enum rr_direct direct,
-                                    size_t reply_bytes)
-{
-	struct spec_call *k = spec_new(XID, 0);
-
-	spec_dest(k, result[0], len);
-	k->dest[0].direct = direct;
-	k->dest[0].above = 4096;
-	k->call.reply_bytes = reply_bytes;
-	spec_start(s, k);
-	return k;
-}
-
-static struct spec_call *start_read(struct side *s, enum rr_direct direct)
-{
-	return start_into(s, sizeof(result[0]), direct, 200);
-}
-
-static uint32_t sent_type(const struct side *s)
-{
-	assert_true(s->n_sent > 0);
-	return spec_word(&s->sent[0], 3);
-}
-
-static void finish(struct side *s, struct spec_call *k, int status)
-{
-	assert_int_equal(s->calls_done, 1);
-	assert_int_equal(k->call.status, status);
-	assert_int_equal(side_valid_regions(s), 0);
-	rr_conn_call_release(s->c, &k->call, s->now);
-	free(k);
-	raw_end(s);
-}
+enum { PART = 36 }; /* header of an RDMA2_MSG without chunks */
 
 /* -- plans ----------------------------------------------------------------- */
 
 /* A direction that is not known is by explicit RDMA. */
 static void an_unknown_direction_is_explicit(void **state)
 {
-	struct side *s = new_client(32);
-	struct spec_call *k = start_read(s, (enum rr_direct)9);
+	struct side *s = rtr_client(32);
+	struct spec_call *k = rtr_start_read(s, (enum rr_direct)9);
 
 	(void)state;
-	assert_int_equal(sent_type(s), REQ);
+	assert_int_equal(rtr_sent_type(s), RTR_REQ);
 	assert_int_equal(spec_word(&s->sent[0], 12), 1);
 	raw_receive(s, SYSTEM(X));
-	finish(s, k, RR_CALL_REMOTE_ERROR);
+	rtr_finish(s, k, RR_CALL_REMOTE_ERROR);
 }
 
 /* Destinations share a set only if both ends of their ranges are equal. */
@@ -104,56 +33,56 @@ static void each_range_has_a_set(void **state)
 	static const uint32_t range[4][2] = {{4, 20}, {4, 20}, {20, 40}, {20, 44}};
 	static const uint32_t want[] = {3,  4, 20, 2, 0,  2,  0, 2, 20,
 	                                40, 1, 0,  2, 20, 44, 1, 0, 2};
-	struct side *s = new_client(32);
-	struct spec_call *k = spec_new(XID, 0);
+	struct side *s = rtr_client(32);
+	struct spec_call *k = spec_new(RTR_XID, 0);
 
 	(void)state;
 	for (unsigned i = 0; i < 4; i++) {
-		spec_dest(k, result[i], sizeof(result[i]));
+		spec_dest(k, rtr_result[i], sizeof(rtr_result[i]));
 		k->dest[i].direct = RR_DIRECT_SEND;
 		k->dest[i].begin = range[i][0];
 		k->dest[i].end = range[i][1];
 	}
 	k->call.reply_bytes = 200;
 	spec_start(s, k);
-	assert_int_equal(sent_type(s), REQ);
+	assert_int_equal(rtr_sent_type(s), RTR_REQ);
 	for (unsigned i = 0; i < RR_ARRAY_SIZE(want); i++)
 		assert_int_equal(spec_word(&s->sent[0], 7 + i), want[i]);
 	raw_receive(s, SYSTEM(X));
-	finish(s, k, RR_CALL_REMOTE_ERROR);
+	rtr_finish(s, k, RR_CALL_REMOTE_ERROR);
 }
 
 /* A result with a length that no item can have fits neither a group nor a chunk. */
 static void an_impossible_result_is_refused(void **state)
 {
-	struct side *s = new_client(32);
-	struct spec_call *k = start_into(s, 1ull << 33, RR_DIRECT_SEND, 200);
+	struct side *s = rtr_client(32);
+	struct spec_call *k = rtr_start_into(s, 1ull << 33, RR_DIRECT_SEND, 200);
 
 	(void)state;
 	raw_expect_silence(s);
-	finish(s, k, -EMSGSIZE);
+	rtr_finish(s, k, -EMSGSIZE);
 }
 
 /* A header has 16 items: 17 are neither placed by Send nor named in a group. */
 static void too_many_items_make_no_group(void **state)
 {
-	const struct rr_conn_config g = client_config(32);
+	const struct rr_conn_config g = rtr_client_config(32);
 	struct side *s = raw_ready_by(RR_CONN_CLIENT, &g, PEER_MANY);
-	struct spec_call *k = spec_new(XID, 1024);
+	struct spec_call *k = spec_new(RTR_XID, 1024);
 	struct rr_piece piece[18];
 
 	(void)state;
 	piece[0] = k->piece[0];
 	for (unsigned i = 1; i < RR_ARRAY_SIZE(piece); i++)
-		piece[i] = (struct rr_piece){result[0], 1024, true};
+		piece[i] = (struct rr_piece){rtr_result[0], 1024, true};
 	k->call.pieces = piece;
 	k->call.n_pieces = RR_ARRAY_SIZE(piece);
 	k->call.reply_bytes = 200;
 	spec_start(s, k);
-	assert_int_equal(sent_type(s), 0);
+	assert_int_equal(rtr_sent_type(s), 0);
 	assert_int_equal(s->n_regions, 17);
 	raw_receive(s, X MSG_REPLY EMPTY REPLY(X));
-	finish(s, k, RR_CALL_OK);
+	rtr_finish(s, k, RR_CALL_OK);
 }
 
 /* The Call is too long for a group.  If there is no memory to pull it from, it is
@@ -164,8 +93,8 @@ static void without_memory_a_call_is_not_pulled(void **state)
 
 	(void)state;
 	for (unsigned at = 1; at < 12; at++) {
-		struct side *s = new_client(32);
-		struct spec_call *k = spec_new(XID, 0);
+		struct side *s = rtr_client(32);
+		struct spec_call *k = spec_new(RTR_XID, 0);
 
 		for (unsigned i = 0; i < 3; i++)
 			spec_add(k, spec_octets(), 60000, false);
@@ -175,7 +104,7 @@ static void without_memory_a_call_is_not_pulled(void **state)
 			side_drain(s);
 		side_complete_all(s);
 		s->mem_fail_at = 0;
-		pulled += s->n_sent && sent_type(s) == REQ;
+		pulled += s->n_sent && rtr_sent_type(s) == RTR_REQ;
 		continued += s->n_sent && spec_flags(&s->sent[0]) == RDMA2_F_MORE;
 		side_lose(s, 0);
 		spec_end(s, k);
@@ -184,18 +113,18 @@ static void without_memory_a_call_is_not_pulled(void **state)
 	assert_true(continued > 0);
 }
 
-/* The end of a call drops its response, and not a request with the same XID. */
+/* The end of a call drops its response, and not a request with the same RTR_XID. */
 static void a_request_outlives_a_call_with_its_xid(void **state)
 {
-	struct rr_conn_config g = client_config(32);
+	struct rr_conn_config g = rtr_client_config(32);
 	struct spec_call *k;
 	struct side *s;
 
 	(void)state;
 	g.rvrsdir = RDMA2_RVRSDIR_GENL;
-	s = raw_ready_by(RR_CONN_CLIENT, &g, PEER);
+	s = raw_ready_by(RR_CONN_CLIENT, &g, RTR_PEER);
 	s->on_request = raw_answer_call;
-	k = start_read(s, RR_DIRECT_SEND);
+	k = rtr_start_read(s, RR_DIRECT_SEND);
 	raw_skip(s);
 	raw_receive(s, X XREQ "00000000 00000000 00000000 00000000 00000002 00000001 "
 	                      "00000008 " X " 00000000 ");
@@ -205,28 +134,28 @@ static void a_request_outlives_a_call_with_its_xid(void **state)
 	raw_receive(s, X XCONT "00000001 ffffff15 00000010 00000002 000186a3 00000003 "
 	                       "00000000 ");
 	assert_int_equal(s->requested, 1);
-	finish(s, k, -ECANCELED);
+	rtr_finish(s, k, -ECANCELED);
 }
 
 /* The peer refuses our properties after it has sent its own: no header type of the
  * feature is sent. */
 static void refused_properties_end_the_feature(void **state)
 {
-	const struct rr_conn_config g = client_config(32);
+	const struct rr_conn_config g = rtr_client_config(32);
 	struct side *s = raw_new(RR_CONN_CLIENT, &g);
 	struct spec_call *k;
 	char hex[100];
 
 	(void)state;
 	sprintf(hex, "%08x" ERRORMSG "00000004", spec_word(&s->sent[0], 0));
-	raw_receive(s, "00000077 00000002 00200020 00000005 00000000 " PEER);
+	raw_receive(s, "00000077 00000002 00200020 00000005 00000000 " RTR_PEER);
 	assert_true(s->ready);
 	raw_receive(s, hex);
 	side_forget_sent(s);
-	k = start_read(s, RR_DIRECT_SEND);
-	assert_int_equal(sent_type(s), 0);
+	k = rtr_start_read(s, RR_DIRECT_SEND);
+	assert_int_equal(rtr_sent_type(s), 0);
 	raw_receive(s, SYSTEM(X));
-	finish(s, k, RR_CALL_REMOTE_ERROR);
+	rtr_finish(s, k, RR_CALL_REMOTE_ERROR);
 }
 
 /* -- credits --------------------------------------------------------------- */
@@ -256,10 +185,10 @@ static void lose_all(struct side *s)
 /* Starts a call of two transmissions.  There is a credit for one. */
 static struct spec_call *start_long(struct side *s, bool item)
 {
-	struct spec_call *k = spec_new(XID, item ? 16384 : 0);
+	struct spec_call *k = spec_new(RTR_XID, item ? 16384 : 0);
 
 	use_credits(s);
-	spec_add(k, result[0], 16384, item);
+	spec_add(k, rtr_result[0], 16384, item);
 	k->call.reply_bytes = 200;
 	spec_start(s, k);
 	assert_int_equal(s->n_sent, 0);
@@ -272,8 +201,8 @@ static void expect_sent_plainly(struct side *s)
 	rr_conn_tick(s->c, s->now);
 	side_drain(s);
 	assert_int_equal(s->n_sent, 1);
-	assert_int_equal(sent_type(s), 0);
-	assert_int_equal(spec_word(&s->sent[0], 0), XID);
+	assert_int_equal(rtr_sent_type(s), 0);
+	assert_int_equal(spec_word(&s->sent[0], 0), RTR_XID);
 	assert_int_equal(spec_flags(&s->sent[0]), RDMA2_F_MORE);
 }
 
@@ -283,7 +212,7 @@ static void a_group_does_not_wait_for_ever(void **state)
 {
 	(void)state;
 	for (unsigned item = 0; item < 2; item++) {
-		struct side *s = new_client(32);
+		struct side *s = rtr_client(32);
 		struct spec_call *k = start_long(s, item);
 
 		others[31] = spec_new(0x77, 0);
@@ -300,9 +229,9 @@ static void a_group_does_not_wait_for_ever(void **state)
  * of the stream, and the other one keeps its Read chunk. */
 static void an_overdue_mix_keeps_its_read_chunk(void **state)
 {
-	struct side *s = new_client(32);
+	struct side *s = rtr_client(32);
 	static uint8_t large[200000];
-	struct spec_call *k = spec_new(XID, sizeof(large));
+	struct spec_call *k = spec_new(RTR_XID, sizeof(large));
 	static const uint8_t count[] = {0, 0, 0x40, 0};
 
 	(void)state;
@@ -317,8 +246,8 @@ static void an_overdue_mix_keeps_its_read_chunk(void **state)
 	expect_sent_plainly(s);
 	raw_receive(s, GRANT("0008"));
 	assert_int_equal(s->n_sent, 2);
-	assert_int_equal(s->sent[0].len, BUFFER);
-	assert_int_equal(s->sent[1].len, PART + 24 + 32 + 16384 - (BUFFER - PART));
+	assert_int_equal(s->sent[0].len, RTR_BUFFER);
+	assert_int_equal(s->sent[1].len, PART + 24 + 32 + 16384 - (RTR_BUFFER - PART));
 	assert_int_equal(spec_word(&s->sent[1], 6), 1); /* a Read segment */
 	assert_int_equal(spec_word(&s->sent[1], 7), 28);
 	assert_int_equal(spec_word(&s->sent[1], 9), sizeof(large));
@@ -332,7 +261,7 @@ static void an_overdue_call_has_plain_answers(void **state)
 {
 	(void)state;
 	for (unsigned error = 0; error < 2; error++) {
-		struct side *s = new_client(32);
+		struct side *s = rtr_client(32);
 		struct spec_call *k = start_long(s, true);
 
 		expect_sent_plainly(s);
@@ -345,8 +274,8 @@ static void an_overdue_call_has_plain_answers(void **state)
 		assert_false(k->call.recovery.group_refused);
 		side_forget_sent(s);
 		raw_receive(s, GRANT("0004"));
-		others[31] = start_read(s, RR_DIRECT_SEND);
-		assert_int_equal(sent_type(s), REQ);
+		others[31] = rtr_start_read(s, RR_DIRECT_SEND);
+		assert_int_equal(rtr_sent_type(s), RTR_REQ);
 		lose_all(s);
 		free(k);
 	}
@@ -357,7 +286,7 @@ static void a_group_that_waits_can_end(void **state)
 {
 	(void)state;
 	for (unsigned cancel = 0; cancel < 2; cancel++) {
-		struct side *s = new_client(32);
+		struct side *s = rtr_client(32);
 		struct spec_call *k = start_long(s, true);
 
 		if (cancel) {
@@ -366,13 +295,13 @@ static void a_group_that_waits_can_end(void **state)
 			assert_int_equal(s->calls_done, 1);
 			others[31] = spec_new(0x78, 0);
 			spec_start(s, others[31]);
-			assert_int_equal(sent_type(s), 0);
+			assert_int_equal(rtr_sent_type(s), 0);
 		} else {
 			raw_receive(s, GRANT("0004"));
 			assert_int_equal(s->n_sent, 2);
-			assert_int_equal(sent_type(s), REQ);
-			assert_int_equal(spec_word(&s->sent[1], 3), CONT);
-			assert_int_equal(s->sent[1].len, BUFFER);
+			assert_int_equal(rtr_sent_type(s), RTR_REQ);
+			assert_int_equal(spec_word(&s->sent[1], 3), RTR_CONT);
+			assert_int_equal(s->sent[1].len, RTR_BUFFER);
 		}
 		lose_all(s);
 		free(k);

@@ -3,14 +3,12 @@
  * The properties of the feature RTR: which structure our Receive buffers have, and which
  * structures of the peer's are accepted.  The peer is octets laid out by hand.
  */
-#include "test_conn_raw.h"
+#include "test_conn_rtr.h"
 
-#define XREQ    V2 "ffffff15 00000000 "
 #define SUPPORT "ffffff13 00000004 0000000f ffffff15 00000004 00000010 "
 #define GROUP   "00000001 00000400 00000004 00000001 "
-#define X       "00000055"
 
-enum { RESP = 0xffffff16, RBSTRUCT = 0xffffff14, MANY = 17 };
+enum { RBSTRUCT = 0xffffff14, MANY = 17 };
 
 static uint8_t payload[8000] = {0, 0, 0, 0x55, 0, 0, 0, 1};
 static uint8_t data[4096];
@@ -121,7 +119,7 @@ static void too_many_groups_are_one_segment(void **state)
 	assert_int_equal(s->n_writes, 1);
 	assert_int_equal(s->writes[0].len, sizeof(data));
 	assert_int_equal(s->n_sent, 1);
-	assert_int_equal(rr_load_u32(s->sent[0].p + 12), RESP);
+	assert_int_equal(rr_load_u32(s->sent[0].p + 12), RTR_RESP);
 	assert_true(s->sent[0].len > sizeof(payload));
 	raw_end(s);
 }

@@ -3,20 +3,13 @@
  * A server with the feature RTR whose client is octets laid out by hand: groups that
  * break each rule of [ext §5.7], headers that do not decode, limits, and reports.
  */
-#include "test_conn_raw.h"
+#include "test_conn_rtr.h"
 
-#define XREQ     V2 "ffffff15 00000000 "
-#define XRESP    V2 "ffffff16 00000001 "
-#define XCONT    V2 "ffffff17 00000000 "
-#define XCONT_R  V2 "ffffff17 00000001 "
-#define REPORT   V2 "ffffff18 00000001 " /* about a request */
-#define REPORT_R V2 "ffffff18 00000000 " /* about a response */
 #define NO_ITEMS "00000000 00000000 00000000 00000000 "
 #define PLAIN    NO_ITEMS "00000001 00000001 00000018 " /* count, rsbuf, pslen */
 #define ANSWER   "00000000 00000000 00000001 00000010 "
 #define TBSN_8K  "00000000 00000001 00000018 00002000 00000002 "
 #define TAIL     "00000000 00000000 00000001 00000001 00000018 "
-#define X        "00000055"
 #define LEAD(n)  X XREQ NO_ITEMS n " 00000001 00000008 " X " 00000000 "
 #define REST(k)  X XCONT k " ffffff15 00000000 "
 #define LAST(k)  X XCONT k " ffffff15 00000010 00000002 000186a3 00000003 00000000 "
@@ -24,12 +17,7 @@
 	"00000000 00000002 "                                                           \
 	"0000000c 00001000 00000002 00000000 00000001 00000000 "                       \
 	"00001018 00001000 00000002 00001000 00000001 00000000 "
-#define PEER                                                                           \
-	"00000004 ffffff13 00000004 0000000f ffffff15 00000004 00000010 "              \
-	"ffffff16 00000004 00000010 ffffff14 00000028 00002400 00000002 "              \
-	"00000001 00000400 00000004 00000000 00000001 00002000 00001000 00000001 "
-
-enum { BUFFER = 1024 + 8192 };
+#define PEER "00000004 " RTR_PROPS
 
 static struct rr_conn_config config(void)
 {
@@ -52,18 +40,6 @@ static struct side *new_server(void)
 
 	s->on_request = raw_answer_call;
 	return s;
-}
-
-/* Receives @hex, followed by zero octets up to @len. */
-static void receive_long(struct side *s, const char *hex, size_t len)
-{
-	static uint8_t buf[SIDE_MSG];
-	size_t n;
-
-	memset(buf, 0, sizeof(buf));
-	n = raw_octets(hex, buf, sizeof(buf));
-	side_receive(s, buf, RR_MAX(n, len), 0);
-	side_complete_all(s);
 }
 
 static void expect_unserved(struct side *s)
@@ -238,7 +214,7 @@ static void too_long_messages_are_refused(void **state)
 	raw_expect(s, SYSTEM(X));
 	raw_receive(s, LAST("00000001"));
 	expect_unserved(s);
-	receive_long(s, X XREQ TWO_IN_ONE TAIL CALL(X), BUFFER);
+	rtr_receive_long(s, X XREQ TWO_IN_ONE TAIL CALL(X), RTR_BUFFER);
 	raw_expect(s, SYSTEM(X));
 	expect_unserved(s);
 	raw_end(s);
@@ -420,7 +396,7 @@ static void misplaced_items_are_reported(void **state)
 
 		strcpy(hex, X XREQ TBSN_8K);
 		strcat(strcat(strcat(hex, bad[i].where), TAIL), CALL(X));
-		receive_long(s, hex, BUFFER);
+		rtr_receive_long(s, hex, RTR_BUFFER);
 		strcpy(want, X REPORT X " 00000000 00000000 00000000 ");
 		raw_expect(s, strcat(want, bad[i].report));
 		expect_unserved(s);
@@ -429,8 +405,8 @@ static void misplaced_items_are_reported(void **state)
 	raw_expect(s,
 	           X REPORT X " 00000000 00000000 00000000 00000008 0000001c 00000000 "
 	                      "00000018");
-	receive_long(s, X XREQ TBSN_8K "00000000 00000001 00000000 " TAIL CALL(X),
-	             BUFFER - 4);
+	rtr_receive_long(s, X XREQ TBSN_8K "00000000 00000001 00000000 " TAIL CALL(X),
+	                 RTR_BUFFER - 4);
 	raw_expect(s,
 	           X REPORT X " 00000000 00000000 00000000 00000007 00000000 00000000 "
 	                      "00000000");
@@ -474,18 +450,18 @@ static void small_items_are_copied(void **state)
 
 	(void)state;
 	s->on_request = note_items;
-	receive_long(s, X XREQ TBSN_8K "00000000 00000001 00000000 " TAIL CALL(X),
-	             BUFFER);
+	rtr_receive_long(s, X XREQ TBSN_8K "00000000 00000001 00000000 " TAIL CALL(X),
+	                 RTR_BUFFER);
 	raw_expect(s, X XRESP ANSWER REPLY(X));
 	assert_int_equal(octets_copied(s), 0);
 	assert_int_equal(item_octets, 8192);
-	receive_long(s,
-	             X XREQ "00000000 00000001 00000018 00000004 00000002 00000000 "
-	                    "00000001 00000000 " TAIL CALL(X),
-	             1028);
+	rtr_receive_long(s,
+	                 X XREQ "00000000 00000001 00000018 00000004 00000002 00000000 "
+	                        "00000001 00000000 " TAIL CALL(X),
+	                 1028);
 	raw_expect(s, X XRESP ANSWER REPLY(X));
 	assert_int_equal(octets_copied(s), 4);
-	receive_long(s, X XREQ TWO_IN_ONE TAIL CALL(X), BUFFER);
+	rtr_receive_long(s, X XREQ TWO_IN_ONE TAIL CALL(X), RTR_BUFFER);
 	raw_expect(s, X XRESP ANSWER REPLY(X));
 	assert_int_equal(n_items, 2);
 	assert_int_equal(octets_copied(s), 4 + 8192);
@@ -499,13 +475,14 @@ static void both_kinds_of_items_mix(void **state)
 
 	(void)state;
 	s->on_request = note_items;
-	receive_long(s,
-	             X XREQ "00000000 00000002 "
-	                    "0000000c 00000100 00000001 00000001 " SEG(
-	                            "000000aa",
-	                            "00000100") "00000118 00002000 00000002 00000000 "
+	rtr_receive_long(
+	        s,
+	        X XREQ
+	        "00000000 00000002 "
+	        "0000000c 00000100 00000001 00000001 " SEG(
+	                "000000aa", "00000100") "00000118 00002000 00000002 00000000 "
 	                                        "00000001 00000000 " TAIL CALL(X),
-	             BUFFER);
+	        RTR_BUFFER);
 	raw_expect(s, X XRESP ANSWER REPLY(X));
 	assert_int_equal(n_items, 2);
 	assert_int_equal(item_octets, 0x100 + 8192);
@@ -531,13 +508,13 @@ static void empty_items_are_nothing(void **state)
 	assert_int_equal(n_items, 1);
 	assert_int_equal(item_octets, 0x100);
 	s->mem_fail_at = 1; /* an item placed by Send, before one that stays in place */
-	receive_long(
+	rtr_receive_long(
 	        s,
 	        X XREQ
 	        "00000000 00000002 "
 	        "00000018 00000000 00000002 00000000 00000000 "
 	        "00000018 00002000 00000002 00000000 00000001 00000000 " TAIL CALL(X),
-	        BUFFER);
+	        RTR_BUFFER);
 	raw_expect(s, X XRESP ANSWER REPLY(X));
 	assert_int_equal(s->mem_fail_at, 1);
 	s->mem_fail_at = 0;
@@ -581,15 +558,16 @@ static void a_body_may_have_a_small_item(void **state)
 	raw_octets(CALL(X), body, sizeof(body));
 	s->read_from = body;
 	s->on_request = note_items;
-	receive_long(s,
-	             X XREQ "00000000 00000002 "
-	                    "00000000 00000100 00000001 00000001 " SEG(
-	                            "000000aa",
-	                            "00000100") "00000018 00000004 00000002 00000000 "
+	rtr_receive_long(
+	        s,
+	        X XREQ
+	        "00000000 00000002 "
+	        "00000000 00000100 00000001 00000001 " SEG(
+	                "000000aa", "00000100") "00000018 00000004 00000002 00000000 "
 	                                        "00000001 00000000 "
 	                                        "00000000 00000000 00000001 "
 	                                        "00000001 00000000 ",
-	             1028);
+	        1028);
 	raw_expect(s, X XRESP ANSWER REPLY(X));
 	assert_int_equal(s->n_reads, 1);
 	assert_int_equal(n_items, 1);
@@ -622,9 +600,9 @@ static void every_receive_has_the_structure(void **state)
 		assert_int_equal(
 		        ((uintptr_t)s->posted_base[i % SIDE_QUEUE] + 1024) % 4096, 0);
 	for (unsigned i = 0; i < 200; i++) {
-		receive_long(s,
-		             X XREQ TBSN_8K "00000000 00000001 00000000 " TAIL CALL(X),
-		             BUFFER);
+		rtr_receive_long(
+		        s, X XREQ TBSN_8K "00000000 00000001 00000000 " TAIL CALL(X),
+		        RTR_BUFFER);
 		raw_expect(s, X XRESP ANSWER REPLY(X));
 	}
 	raw_end(s);

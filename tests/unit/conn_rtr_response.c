@@ -4,20 +4,14 @@
  * waits for credits, and what a client serves in reverse at each level.  The peer is
  * octets laid out by hand.
  */
-#include "test_conn_raw.h"
+#include "test_conn_rtr.h"
 
-#define XREQ    V2 "ffffff15 00000000 "
-#define XRESP   V2 "ffffff16 00000001 "
 #define NOTHING " 00000002 00200000 " /* grants no credit */
-#define PEER                                                                           \
-	"00000004 ffffff13 00000004 0000000f ffffff15 00000004 00000010 "              \
-	"ffffff16 00000004 00000010 ffffff14 00000028 00002400 00000002 "              \
-	"00000001 00000400 00000004 00000000 00000001 00002000 00001000 00000001 "
-#define WHOLE "00000001 00000000 ffffffff " /* one set, for the whole message */
-#define PLAIN "00000000 00000000 00000000 00000000 00000001 00000001 00000018 "
-#define X     "00000055"
+#define PEER    "00000004 " RTR_PROPS
+#define WHOLE   "00000001 00000000 ffffffff " /* one set, for the whole message */
+#define PLAIN   "00000000 00000000 00000000 00000000 00000001 00000001 00000018 "
 
-enum { RESP = 0xffffff16, CONT = 0xffffff17, MAX_RESULT = 32768 };
+enum { MAX_RESULT = 32768 };
 
 static uint8_t payload[4096] = {0, 0, 0, 0x55, 0, 0, 0, 1};
 static uint8_t data[MAX_RESULT];
@@ -94,8 +88,8 @@ static void the_longest_choice_is_written_first(void **state)
 	assert_int_equal(s->n_writes, 1);
 	assert_int_equal(s->writes[0].len, 16384);
 	assert_int_equal(s->n_sent, 2);
-	assert_int_equal(sent_word(s, 0, 3), RESP);
-	assert_int_equal(sent_word(s, 1, 3), CONT);
+	assert_int_equal(sent_word(s, 0, 3), RTR_RESP);
+	assert_int_equal(sent_word(s, 1, 3), RTR_CONT);
 	side_forget_sent(s);
 	raw_receive(s, X XREQ
 	            "00000000 00000000 " WHOLE
@@ -194,7 +188,7 @@ static void results_without_a_set_stay_inline(void **state)
 	want_results(1, 100, 0, 0);
 	raw_receive(s, X XREQ PLAIN CALL(X));
 	assert_int_equal(s->n_sent, 1);
-	assert_int_equal(sent_word(s, 0, 3), RESP);
+	assert_int_equal(sent_word(s, 0, 3), RTR_RESP);
 	assert_int_equal(sent_word(s, 0, 5), 0);
 	assert_int_equal(sent_word(s, 0, 8), 16 + 100);
 	raw_end(s);
@@ -254,7 +248,7 @@ static void a_reply_has_a_limit_of_pieces(void **state)
 	s->on_request = answer_in_many_pieces;
 	raw_receive(s, X XREQ PLAIN CALL(X));
 	assert_int_equal(s->n_sent, 1);
-	assert_int_equal(sent_word(s, 0, 3), RESP);
+	assert_int_equal(sent_word(s, 0, 3), RTR_RESP);
 	assert_int_equal(sent_word(s, 0, 8), 8 * RR_CALL_MAX_PIECES);
 	raw_skip(s);
 	n_results = 1;
@@ -320,9 +314,9 @@ static void a_response_waits_at_the_head(void **state)
 	expect_error(s, 0x57, RDMA2_ERR_BAD_XDR);
 	raw_receive(s, "00000000 00000002 00200004 00000001 00000000 " EMPTY);
 	assert_int_equal(s->n_sent, 4);
-	assert_int_equal(sent_word(s, 0, 3), RESP);
-	assert_int_equal(sent_word(s, 1, 3), CONT);
-	assert_int_equal(sent_word(s, 2, 3), CONT);
+	assert_int_equal(sent_word(s, 0, 3), RTR_RESP);
+	assert_int_equal(sent_word(s, 1, 3), RTR_CONT);
+	assert_int_equal(sent_word(s, 2, 3), RTR_CONT);
 	assert_int_equal(sent_word(s, 3, 0), 0x56);
 	raw_end(s);
 }
@@ -341,7 +335,7 @@ static void a_response_does_not_wait_for_ever(void **state)
 		side_complete_all(s);
 		assert_int_equal(s->n_writes, choice);
 		if (choice)
-			assert_int_equal(sent_word(s, 0, 3), RESP);
+			assert_int_equal(sent_word(s, 0, 3), RTR_RESP);
 		else
 			expect_error(s, 0x55, RDMA2_ERR_REPLY_RESOURCE);
 		raw_end(s);
@@ -365,7 +359,7 @@ static void a_response_is_overdue_without_a_credit(void **state)
 	raw_receive(s, "00000000 00000002 00200001 00000001 00000000 " EMPTY);
 	assert_int_equal(s->n_writes, 1);
 	assert_int_equal(s->n_sent, 1);
-	assert_int_equal(sent_word(s, 0, 3), RESP);
+	assert_int_equal(sent_word(s, 0, 3), RTR_RESP);
 	raw_end(s);
 }
 
@@ -387,7 +381,7 @@ static void a_grant_goes_before_a_response_that_waits(void **state)
 	raw_skip(s);
 	raw_receive(s, "00000000 00000002 00200004 00000001 00000000 " EMPTY);
 	assert_int_equal(s->n_sent, 3);
-	assert_int_equal(sent_word(s, 0, 3), RESP);
+	assert_int_equal(sent_word(s, 0, 3), RTR_RESP);
 	raw_end(s);
 }
 
@@ -404,16 +398,14 @@ static void a_response_that_waits_can_end(void **state)
 
 /* -- reports --------------------------------------------------------------- */
 
-#define REPORT V2 "ffffff18 00000000 " /* about a response */
-
 /* A report about a response that was sent is answered by one error; any other, also with
  * the XID 0, is not answered. */
 static void only_responses_sent_can_be_reported(void **state)
 {
 	static const char *const report[] = {
-	        X REPORT X " 00000001 00000000 00000000 00000003",
-	        "00000000" REPORT "00000000 00000001 00000000 00000000 00000003",
-	        "00000056" REPORT "00000056 00000001 00000000 00000000 00000003",
+	        X REPORT_R X " 00000001 00000000 00000000 00000003",
+	        "00000000" REPORT_R "00000000 00000001 00000000 00000000 00000003",
+	        "00000056" REPORT_R "00000056 00000001 00000000 00000000 00000003",
 	};
 	struct side *s = new_server(32);
 

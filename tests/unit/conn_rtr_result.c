@@ -3,98 +3,21 @@
  * A client with the feature RTR whose server is octets laid out by hand: responses that
  * the directions allow and those that they do not, reports, refusals, and reservations.
  */
-#include "test_conn_spec.h"
-
-#define XRESP   V2 "ffffff16 00000001 "
-#define XCONT_R V2 "ffffff17 00000001 "
-#define REPORT  V2 "ffffff18 00000001 " /* about a request */
-#define PEER                                                                           \
-	"00000005 00000001 00000004 00002400 "                                         \
-	"ffffff13 00000004 0000000f ffffff15 00000004 00000010 "                       \
-	"ffffff16 00000004 00000010 ffffff14 00000028 00002400 00000002 "              \
-	"00000001 00000400 00000004 00000000 00000001 00002000 00001000 00000001 "
-#define X "00000055"
-
-enum { REQ = 0xffffff15, CONT = 0xffffff17, BUFFER = 1024 + 8192, XID = 0x55 };
-
-static uint8_t result[4][8192];
-
-static struct rr_conn_config client_config(uint32_t credits, unsigned features)
-{
-	return (struct rr_conn_config){
-	        .recv_bytes = 4096,
-	        .send_bytes = 4096,
-	        .credits = credits,
-	        .remote_invalidate = true,
-	        .features = {.on = 1u << RR_FEATURE_RTR | features,
-	                     .rtr_segments = 1,
-	                     .rtr_segment_bytes = 8192},
-	};
-}
+#include "test_conn_rtr.h"
 
 static struct side *new_client_with(uint32_t credits, unsigned features)
 {
-	const struct rr_conn_config g = client_config(credits, features);
+	struct rr_conn_config g = rtr_client_config(credits);
 
-	return raw_ready_by(RR_CONN_CLIENT, &g, PEER);
-}
-
-static struct side *new_client(uint32_t credits)
-{
-	return new_client_with(credits, 0);
-}
-
-/* A Call with memory for a result of @len octets that is directed in this way. */
-static struct spec_call *start_into(struct side *s, size_t len, enum rr_direct direct,
-                                    size_t reply_bytes)
-{
-	struct spec_call *k = spec_new(XID, 0);
-
-	spec_dest(k, result[0], len);
-	k->dest[0].direct = direct;
-	k->dest[0].above = 4096;
-	k->call.reply_bytes = reply_bytes;
-	spec_start(s, k);
-	return k;
-}
-
-static struct spec_call *start_read(struct side *s, enum rr_direct direct)
-{
-	return start_into(s, sizeof(result[0]), direct, 200);
-}
-
-static uint32_t sent_type(const struct side *s)
-{
-	assert_true(s->n_sent > 0);
-	return spec_word(&s->sent[0], 3);
-}
-
-static void finish(struct side *s, struct spec_call *k, int status)
-{
-	assert_int_equal(s->calls_done, 1);
-	assert_int_equal(k->call.status, status);
-	assert_int_equal(side_valid_regions(s), 0);
-	rr_conn_call_release(s->c, &k->call, s->now);
-	free(k);
-	raw_end(s);
-}
-
-static void receive_long(struct side *s, const char *hex, size_t len)
-{
-	static uint8_t buf[SIDE_MSG];
-	size_t n;
-
-	memset(buf, 0, sizeof(buf));
-	n = raw_octets(hex, buf, sizeof(buf));
-	side_receive(s, buf, RR_MAX(n, len), 0);
-	side_complete_all(s);
+	g.features.on |= features;
+	return raw_ready_by(RR_CONN_CLIENT, &g, RTR_PEER);
 }
 
 /* Receives a response with one result of this type: 0x1000 octets. */
 static void answer_with(struct side *s, struct spec_call *k, unsigned type)
 {
 	const struct side_region *r =
-	        side_valid_regions(s) ? spec_region(s, result[0]) : NULL;
+	        side_valid_regions(s) ? spec_region(s, rtr_result[0]) : NULL;
 	char hex[600] = X XRESP "00000001 ", *end = hex + strlen(hex);
 
 	(void)k;
@@ -111,7 +34,7 @@ static void answer_with(struct side *s, struct spec_call *k, unsigned type)
 	else if (type == 2)
 		end += sprintf(end, "00000000 00000001 00000000 ");
 	strcpy(end, "00000000 00000001 00000010 " REPLY(X));
-	receive_long(s, hex, BUFFER);
+	rtr_receive_long(s, hex, RTR_BUFFER);
 }
 
 /* NS-s18-05: each direction with each result that rtrext Table 2 has. */
@@ -124,17 +47,17 @@ static void directions_allow_their_results(void **state)
 	(void)state;
 	for (unsigned d = 0; d < 4; d++)
 		for (unsigned t = 0; t < 4; t++) {
-			struct side *s = new_client(32);
-			struct spec_call *k = start_read(s, direct[d]);
+			struct side *s = rtr_client(32);
+			struct spec_call *k = rtr_start_read(s, direct[d]);
 			bool valid = !(d == 0 && t == 1) && !(d == 1 && t == 0);
 
-			assert_int_equal(sent_type(s), REQ);
+			assert_int_equal(rtr_sent_type(s), RTR_REQ);
 			answer_with(s, k, type[t]);
 			if (valid && t < 2)
 				assert_int_equal(k->dest[0].ret_len, 0x1000);
 			else
 				assert_int_equal(k->dest[0].ret_len, 0);
-			finish(s, k, valid ? RR_CALL_OK : -EPROTO);
+			rtr_finish(s, k, valid ? RR_CALL_OK : -EPROTO);
 		}
 }
 
@@ -153,14 +76,14 @@ static void strange_segments_end_the_call(void **state)
 	        {2, 0, 0, {0x1004, 0}, -EPROTO},
 	        {2, 0, 0, {0xffc, 4}, -EPROTO},
 	};
-	struct rr_conn_config g = client_config(32, 0);
+	struct rr_conn_config g = rtr_client_config(32);
 
 	(void)state;
 	g.segment_bytes = 4096;
 	for (unsigned i = 0; i < RR_ARRAY_SIZE(row); i++) {
-		struct side *s = raw_ready_by(RR_CONN_CLIENT, &g, PEER);
-		struct spec_call *k = start_read(s, RR_DIRECT_WRITE);
-		const struct side_region *m = spec_region(s, result[0]);
+		struct side *s = raw_ready_by(RR_CONN_CLIENT, &g, RTR_PEER);
+		struct spec_call *k = rtr_start_read(s, RR_DIRECT_WRITE);
+		const struct side_region *m = spec_region(s, rtr_result[0]);
 		char hex[600] = X XRESP "00000001 0000000c ", *end = hex + strlen(hex);
 
 		end += sprintf(end, "%08x 00000001 %08x ",
@@ -175,21 +98,21 @@ static void strange_segments_end_the_call(void **state)
 		}
 		strcpy(end, "00000000 00000001 00000010 " REPLY(X));
 		raw_receive(s, hex);
-		finish(s, k, row[i].status);
+		rtr_finish(s, k, row[i].status);
 	}
 }
 
 static void a_result_longer_than_its_memory_ends_the_call(void **state)
 {
-	struct side *s = new_client(32);
-	struct spec_call *k = start_into(s, 100, RR_DIRECT_SEND, 200);
+	struct side *s = rtr_client(32);
+	struct spec_call *k = rtr_start_into(s, 100, RR_DIRECT_SEND, 200);
 
 	(void)state;
-	memset(result[0], 0x5a, sizeof(result[0]));
+	memset(rtr_result[0], 0x5a, sizeof(rtr_result[0]));
 	answer_with(s, k, 2);
-	assert_int_equal(result[0][0], 0x5a);
+	assert_int_equal(rtr_result[0][0], 0x5a);
 	assert_int_equal(k->dest[0].ret_len, 0);
-	finish(s, k, -EPROTO);
+	rtr_finish(s, k, -EPROTO);
 }
 
 /* A Reply in a Reply chunk has no Payload stream, and the segments of the request. */
@@ -197,12 +120,12 @@ static void a_reply_chunk_holds_the_whole_reply(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
-		struct side *s = new_client(32);
-		struct spec_call *k = start_into(s, 8192, RR_DIRECT_SEND, 200000);
+		struct side *s = rtr_client(32);
+		struct spec_call *k = rtr_start_into(s, 8192, RR_DIRECT_SEND, 200000);
 		const struct side_region *m = &s->region[0];
 		char hex[600];
 
-		assert_int_equal(sent_type(s), REQ);
+		assert_int_equal(rtr_sent_type(s), RTR_REQ);
 		assert_int_equal(m->len, 200000);
 		raw_octets(REPLY(X), m->base, 16);
 		sprintf(hex,
@@ -212,7 +135,7 @@ static void a_reply_chunk_holds_the_whole_reply(void **state)
 		        (uint32_t)(uintptr_t)m->base, i == 2 ? 16u : 0u,
 		        i == 2 ? REPLY(X) : "");
 		raw_receive(s, hex);
-		finish(s, k, i ? -EPROTO : RR_CALL_OK);
+		rtr_finish(s, k, i ? -EPROTO : RR_CALL_OK);
 	}
 }
 
@@ -238,44 +161,44 @@ static void strange_responses_end_the_call(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < RR_ARRAY_SIZE(body); i++) {
-		struct side *s = new_client(32);
-		struct spec_call *k = start_read(s, RR_DIRECT_CHOICE);
+		struct side *s = rtr_client(32);
+		struct spec_call *k = rtr_start_read(s, RR_DIRECT_CHOICE);
 		char hex[800] = X XRESP;
 
 		raw_receive(s, strcat(strcat(hex, body[i]), REPLY(X)));
-		finish(s, k, i == 3 || i >= 5 ? -EBADMSG : -EPROTO);
+		rtr_finish(s, k, i == 3 || i >= 5 ? -EBADMSG : -EPROTO);
 	}
 }
 
 /* More results than any request of ours has directions. */
 static void too_many_results_end_the_call(void **state)
 {
-	struct side *s = new_client(32);
-	struct spec_call *k = start_read(s, RR_DIRECT_CHOICE);
+	struct side *s = rtr_client(32);
+	struct spec_call *k = rtr_start_read(s, RR_DIRECT_CHOICE);
 	char hex[800] = X XRESP "00000011 ", *end = hex + strlen(hex);
 
 	(void)state;
 	end = raw_repeat(end, "00000000 00000000 00000006 ", 17);
 	strcpy(end, "00000000 00000001 00000010 " REPLY(X));
 	raw_receive(s, hex);
-	finish(s, k, -EBADMSG);
+	rtr_finish(s, k, -EBADMSG);
 }
 
 static void a_reply_of_another_type_ends_a_base_call(void **state)
 {
-	struct side *s = new_client(32);
-	struct spec_call *k = spec_new(XID, 0);
+	struct side *s = rtr_client(32);
+	struct spec_call *k = spec_new(RTR_XID, 0);
 
 	(void)state;
 	spec_start(s, k);
-	assert_int_equal(sent_type(s), 0);
+	assert_int_equal(rtr_sent_type(s), 0);
 	raw_receive(s, X XRESP "00000000 00000000 00000001 00000010 " REPLY(X));
-	finish(s, k, -EPROTO);
+	rtr_finish(s, k, -EPROTO);
 }
 
 static void responses_to_nothing_are_dropped(void **state)
 {
-	struct side *s = new_client(32);
+	struct side *s = rtr_client(32);
 
 	(void)state;
 	raw_receive(s, X XRESP "00000000 00000000 00000003 00000010 " REPLY(X));
@@ -288,7 +211,7 @@ static void responses_to_nothing_are_dropped(void **state)
 /* A continuation is reported even if no call waits for a response. */
 static void a_continuation_of_nothing_is_reported(void **state)
 {
-	struct side *s = new_client(32);
+	struct side *s = rtr_client(32);
 
 	(void)state;
 	raw_receive(s, X XCONT_R "00000001 ffffff16 00000000 ");
@@ -300,13 +223,13 @@ static void a_continuation_of_nothing_is_reported(void **state)
 
 static void what_is_no_reply_ends_the_call(void **state)
 {
-	struct side *s = new_client(32);
-	struct spec_call *k = start_read(s, RR_DIRECT_SEND);
+	struct side *s = rtr_client(32);
+	struct spec_call *k = rtr_start_read(s, RR_DIRECT_SEND);
 
 	(void)state;
 	raw_receive(s, X XRESP "00000001 00000000 00000000 00000006 00000000 00000001 "
 	                       "00000018 " CALL(X));
-	finish(s, k, -EBADMSG);
+	rtr_finish(s, k, -EBADMSG);
 }
 
 /* -- reports --------------------------------------------------------------- */
@@ -317,8 +240,8 @@ static void too_long_a_response_is_reported(void **state)
 {
 	(void)state;
 	for (unsigned again = 0; again < 2; again++) {
-		struct side *s = new_client(32);
-		struct spec_call *k = start_read(s, RR_DIRECT_SEND);
+		struct side *s = rtr_client(32);
+		struct spec_call *k = rtr_start_read(s, RR_DIRECT_SEND);
 
 		raw_skip(s);
 		raw_receive(s, X XRESP
@@ -333,10 +256,10 @@ static void too_long_a_response_is_reported(void **state)
 		if (again) {
 			raw_receive(s, X XRESP "00000001 00000000 00000000 00000006 "
 			                       "00000000 00000009 00000010 " REPLY(X));
-			finish(s, k, -EPROTO);
+			rtr_finish(s, k, -EPROTO);
 		} else {
 			answer_with(s, k, 2);
-			finish(s, k, RR_CALL_OK);
+			rtr_finish(s, k, RR_CALL_OK);
 		}
 	}
 }
@@ -344,8 +267,8 @@ static void too_long_a_response_is_reported(void **state)
 /* An error instead of the second response. */
 static void misplaced_results_are_reported(void **state)
 {
-	struct side *s = new_client(32);
-	struct spec_call *k = start_read(s, RR_DIRECT_SEND);
+	struct side *s = rtr_client(32);
+	struct spec_call *k = rtr_start_read(s, RR_DIRECT_SEND);
 
 	(void)state;
 	raw_skip(s);
@@ -356,7 +279,7 @@ static void misplaced_results_are_reported(void **state)
 	                   "00000000");
 	assert_int_equal(s->calls_done, 0);
 	raw_receive(s, SYSTEM(X));
-	finish(s, k, RR_CALL_REMOTE_ERROR);
+	rtr_finish(s, k, RR_CALL_REMOTE_ERROR);
 }
 
 /* A group of a response that another message interrupts, and one that is reported. */
@@ -371,11 +294,11 @@ static void an_interrupted_response_is_reported(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < RR_ARRAY_SIZE(other); i++) {
-		struct side *s = new_client(32);
-		struct spec_call *k = spec_new(XID, 0);
+		struct side *s = rtr_client(32);
+		struct spec_call *k = spec_new(RTR_XID, 0);
 
-		spec_dest(k, result[0], sizeof(result[0]));
-		spec_dest(k, result[1], sizeof(result[1]));
+		spec_dest(k, rtr_result[0], sizeof(rtr_result[0]));
+		spec_dest(k, rtr_result[1], sizeof(rtr_result[1]));
 		k->dest[0].direct = k->dest[1].direct = RR_DIRECT_SEND;
 		k->call.reply_bytes = 200;
 		spec_start(s, k);
@@ -385,12 +308,12 @@ static void an_interrupted_response_is_reported(void **state)
 		                       " 00000001 ");
 		raw_receive(s, other[i]);
 		if (i == 0 || i == 2) {
-			assert_int_equal(sent_type(s), 0xffffff18);
+			assert_int_equal(rtr_sent_type(s), 0xffffff18);
 			assert_int_equal(spec_flags(&s->sent[0]), 0);
 			raw_receive(s, SYSTEM(X));
-			finish(s, k, RR_CALL_REMOTE_ERROR);
+			rtr_finish(s, k, RR_CALL_REMOTE_ERROR);
 		} else {
-			finish(s, k, i == 1 ? -EPROTO : -EBADMSG);
+			rtr_finish(s, k, i == 1 ? -EPROTO : -EBADMSG);
 		}
 	}
 }
@@ -400,11 +323,11 @@ static void an_interrupted_response_is_reported(void **state)
 static void a_report_does_not_end_a_kept_call(void **state)
 {
 	struct side *s = new_client_with(32, 1u << RR_FEATURE_REMINV);
-	struct spec_call *k = spec_new(XID, 0);
+	struct spec_call *k = spec_new(RTR_XID, 0);
 
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
-		spec_dest(k, result[i], sizeof(result[i]));
+		spec_dest(k, rtr_result[i], sizeof(rtr_result[i]));
 		k->dest[i].direct = i ? RR_DIRECT_SEND : RR_DIRECT_WRITE;
 	}
 	k->call.reply_bytes = 200;
@@ -422,21 +345,22 @@ static void a_report_does_not_end_a_kept_call(void **state)
 	raw_expect_silence(s);
 	assert_int_equal(side_valid_regions(s), 1);
 	raw_receive(s, X XRESP "00000000 00000000 00000001 00000010 " REPLY(X));
-	finish(s, k, -ECANCELED);
+	rtr_finish(s, k, -ECANCELED);
 }
 
 /* A call whose response is longer than the client accepts: two of its three transmissions
  * have arrived. */
 static struct side *new_overlong(struct spec_call **ret, unsigned features)
 {
-	struct rr_conn_config g = client_config(32, features);
-	struct spec_call *k = spec_new(XID, 0);
+	struct rr_conn_config g = rtr_client_config(32);
+	struct spec_call *k = spec_new(RTR_XID, 0);
 	struct side *s;
 
+	g.features.on |= features;
 	g.max_message_bytes = g.features.max_pull = 6000;
-	s = raw_ready_by(RR_CONN_CLIENT, &g, PEER);
+	s = raw_ready_by(RR_CONN_CLIENT, &g, RTR_PEER);
 	for (unsigned i = 0; i < 3; i++) {
-		spec_dest(k, result[i], sizeof(result[i]));
+		spec_dest(k, rtr_result[i], sizeof(rtr_result[i]));
 		k->dest[i].direct = i ? RR_DIRECT_SEND : RR_DIRECT_WRITE;
 	}
 	k->call.reply_bytes = 6000;
@@ -451,7 +375,7 @@ static struct side *new_overlong(struct spec_call **ret, unsigned features)
 
 static void receive_too_much(struct side *s)
 {
-	receive_long(s, X XCONT_R "00000001 ffffff16 00001f40 ", 28 + 8000);
+	rtr_receive_long(s, X XCONT_R "00000001 ffffff16 00001f40 ", 28 + 8000);
 	raw_expect_silence(s);
 }
 
@@ -465,7 +389,7 @@ static void a_dropped_response_ends_its_call_at_its_end(void **state)
 	for (unsigned invalidates = 0; invalidates < 2; invalidates++) {
 		struct spec_call *k;
 		struct side *s = new_overlong(&k, 0);
-		uint32_t handle = spec_region(s, result[0])->handle;
+		uint32_t handle = spec_region(s, rtr_result[0])->handle;
 		uint8_t buf[64];
 		size_t len = raw_octets(LAST, buf, sizeof(buf));
 
@@ -474,7 +398,7 @@ static void a_dropped_response_ends_its_call_at_its_end(void **state)
 		assert_int_equal(side_valid_regions(s), 1);
 		side_receive(s, buf, len, invalidates ? handle : 0);
 		side_complete_all(s);
-		finish(s, k, -ENOMEM);
+		rtr_finish(s, k, -ENOMEM);
 	}
 }
 
@@ -490,7 +414,7 @@ static void a_dropped_response_without_end(void **state)
 	rr_conn_tick(s->c, s->now);
 	side_drain(s);
 	side_complete_all(s);
-	finish(s, k, -ENOMEM);
+	rtr_finish(s, k, -ENOMEM);
 }
 
 static void a_dropped_response_of_a_kept_call(void **state)
@@ -504,20 +428,20 @@ static void a_dropped_response_of_a_kept_call(void **state)
 	receive_too_much(s);
 	assert_int_equal(s->calls_done, 0);
 	raw_receive(s, LAST);
-	finish(s, k, -ECANCELED);
+	rtr_finish(s, k, -ECANCELED);
 }
 
 /* NS-rtrext-14: the call may be sent again, by base header types. */
 static void a_reported_request_goes_another_way(void **state)
 {
-	struct side *s = new_client(32);
-	struct spec_call *k = start_read(s, RR_DIRECT_SEND);
+	struct side *s = rtr_client(32);
+	struct spec_call *k = rtr_start_read(s, RR_DIRECT_SEND);
 
 	(void)state;
 	raw_skip(s);
 	raw_receive(s,
 	            "00000099" REPORT "00000099 00000000 00000000 00000000 00000003");
-	assert_int_equal(s->calls_done, 0); /* another XID */
+	assert_int_equal(s->calls_done, 0); /* another RTR_XID */
 	raw_receive(s,
 	            X REPORT X " 00000000 00000000 00000000 00000007 00000009 00000000 "
 	                       "00000007");
@@ -525,7 +449,7 @@ static void a_reported_request_goes_another_way(void **state)
 	assert_int_equal(k->call.status, RR_CALL_REMOTE_ERROR);
 	assert_true(rr_call_recover(s->c, &k->call));
 	spec_start(s, k);
-	assert_int_equal(sent_type(s), 0);
+	assert_int_equal(rtr_sent_type(s), 0);
 	raw_receive(s, INVAL_CONT(X)); /* final */
 	assert_int_equal(s->calls_done, 2);
 	assert_false(rr_call_recover(s->c, &k->call));
@@ -536,23 +460,23 @@ static void a_reported_request_goes_another_way(void **state)
 /* NS-s22-03: as a peer of the base protocol answers that says otherwise. */
 static void an_unknown_type_is_not_tried_again(void **state)
 {
-	struct side *s = new_client(32);
-	struct spec_call *k = start_read(s, RR_DIRECT_SEND);
+	struct side *s = rtr_client(32);
+	struct spec_call *k = rtr_start_read(s, RR_DIRECT_SEND);
 
 	(void)state;
 	raw_skip(s);
 	raw_receive(s, INVAL_HTYPE(X));
 	assert_int_equal(k->call.status, RR_CALL_REMOTE_ERROR);
 	assert_true(rr_call_recover(s->c, &k->call));
-	rr_store_u32(k->head, XID + 1);
-	k->call.xid = XID + 1;
+	rr_store_u32(k->head, RTR_XID + 1);
+	k->call.xid = RTR_XID + 1;
 	spec_start(s, k);
-	assert_int_equal(sent_type(s), 0);
+	assert_int_equal(rtr_sent_type(s), 0);
 	raw_skip(s);
 	raw_receive(s, "00000056" V2 "00000004 00000001 00000064");
 	free(k);
-	k = start_read(s, RR_DIRECT_SEND);
-	assert_int_equal(sent_type(s), 0);
+	k = rtr_start_read(s, RR_DIRECT_SEND);
+	assert_int_equal(rtr_sent_type(s), 0);
 	raw_receive(s, SYSTEM(X));
 	free(k);
 	raw_end(s);
@@ -567,7 +491,7 @@ static struct spec_call *start_reserving(struct side *s, uint32_t xid, unsigned 
 	unsigned before = s->n_sent;
 
 	for (unsigned i = 0; i < n; i++) {
-		spec_dest(k, result[i], sizeof(result[i]));
+		spec_dest(k, rtr_result[i], sizeof(rtr_result[i]));
 		k->dest[i].direct = RR_DIRECT_SEND;
 	}
 	k->call.reply_bytes = 200;
@@ -584,7 +508,7 @@ static struct spec_call *start_reserving(struct side *s, uint32_t xid, unsigned 
 /* NS-s21-06: at ceiling 10, eight Receives can be reserved. */
 static void reservations_end_with_the_transmissions(void **state)
 {
-	struct side *s = new_client(10);
+	struct side *s = rtr_client(10);
 	struct spec_call *k[4];
 
 	(void)state;
@@ -613,9 +537,9 @@ static void reservations_end_with_the_transmissions(void **state)
  * it. */
 static void a_response_may_invalidate_the_handle(void **state)
 {
-	struct side *s = new_client(32);
-	struct spec_call *k = start_read(s, RR_DIRECT_WRITE);
-	uint32_t handle = spec_region(s, result[0])->handle;
+	struct side *s = rtr_client(32);
+	struct spec_call *k = rtr_start_read(s, RR_DIRECT_WRITE);
+	uint32_t handle = spec_region(s, rtr_result[0])->handle;
 
 	(void)state;
 	assert_int_equal(spec_word(&s->sent[0], 5), handle);
@@ -623,7 +547,7 @@ static void a_response_may_invalidate_the_handle(void **state)
 	                X XRESP "00000001 00000000 00000000 00000006 00000000 00000001 "
 	                        "00000010 " REPLY(X),
 	                handle);
-	finish(s, k, RR_CALL_OK);
+	rtr_finish(s, k, RR_CALL_OK);
 }
 
 int main(void)
