@@ -16,6 +16,10 @@
  * repetition of a Call that is being executed waits for the result, at most until the
  * repetition's connection ends.
  *
+ * Long chunks: the data of a few requests are in motion at once (pace.h).  Other requests
+ * with Read chunks wait before they are pulled, and other requests with Write chunks
+ * before they are executed.
+ *
  * Memory: a request is admitted when all the memory that it can need has been reserved
  * (reserve.h); other requests wait in order.  Before that, only the beginning of a
  * Special Call has been pulled.  If the Call is refused because of its beginning, the
@@ -61,6 +65,8 @@ void rr_dispatch_init(struct rr_dispatch *s, struct rpcrdma_engine *e,
 	s->inline_bytes = c->o.inline_bytes;
 	s->active = e->now;
 	rr_list_init(&s->all);
+	rr_pace_init(&s->pulls);
+	rr_pace_init(&s->sends);
 	s->wake.fn = continue_holder;
 	rr_list_init(&s->wake.link);
 	s->rprc_total_bytes = c->features.rprc_total_bytes;
@@ -208,6 +214,16 @@ static bool protect_results(struct rpcrdma_request *q)
 	return true;
 }
 
+/* Returns the number of octets in the items of the results. */
+static uint64_t count_items(const struct rpcrdma_request *q)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned i = 1; i < 1 + q->n_reply; i++)
+		bytes += q->reply[i].item ? q->reply[i].len : 0;
+	return bytes;
+}
+
 static void send_answer(struct rpcrdma_request *q)
 {
 	struct rr_link *l = q->dispatch->link;
@@ -226,6 +242,8 @@ static void send_answer(struct rpcrdma_request *q)
 	n = rr_rpc_put_reply(q->header, sizeof(q->header), &q->status);
 	RR_ASSERT(n > 0);
 	q->reply[0] = (struct rr_piece){q->header, (size_t)n, false};
+	if (q->r->n_writes)
+		rr_pace_charge(&q->dispatch->sends, &q->send, count_items(q));
 	rr_conn_reply(l->conn, q->r, q->reply, 1 + q->n_reply, l->engine->now);
 	rr_link_touch(l);
 }
@@ -481,10 +499,14 @@ static void begin_accept(struct rpcrdma_request *q)
 		finish_accept(q);
 }
 
-static void handle_request(struct rpcrdma_request *q)
+/* Executes a request, or answers it with an error.  An rr_paced.go function. */
+static void begin_request(struct rr_paced *j)
 {
+	struct rpcrdma_request *q = rr_container_of(j, struct rpcrdma_request, send);
 	int n;
 
+	q->begun = true;
+	rr_reserve_peer(q, false);
 	if (rr_link_is_lost(q->dispatch->link)) {
 		/* The connection was lost while the request was queued.  The caller may
 		 * have sent the Call again on another connection, so it must not be
@@ -502,17 +524,27 @@ static void handle_request(struct rpcrdma_request *q)
 		call_handler(q);
 }
 
-/* Admits a request for which memory has been reserved. */
-static void admit_request(struct rpcrdma_request *q)
+/* Has the request's Read chunks pulled.  An rr_paced.go function. */
+static void pull_request(struct rr_paced *j)
 {
+	struct rpcrdma_request *q = rr_container_of(j, struct rpcrdma_request, pull);
 	struct rr_link *l = q->dispatch->link;
 
-	q->waits = false;
+	rr_pace_charge(&q->dispatch->pulls, j, j->bytes);
 	if (q->dispatch->service->pass && q->r->n_reads)
 		admit_passthrough(q);
 	else
 		rr_conn_admit(l->conn, q->r, q->placed ? q->places : NULL,
 		              l->engine->now);
+}
+
+/* Admits a request for which memory has been reserved. */
+static void admit_request(struct rpcrdma_request *q)
+{
+	q->waits = false;
+	q->pull.bytes = q->r->read_bytes;
+	if (!q->pull.bytes || rr_pace_enter(&q->dispatch->pulls, &q->pull))
+		pull_request(&q->pull);
 }
 
 static struct rpcrdma_request *new_request(struct rr_link *l, struct rr_request *r)
@@ -526,6 +558,10 @@ static struct rpcrdma_request *new_request(struct rr_link *l, struct rr_request 
 	q->dispatch = s;
 	q->r = r;
 	rr_list_init(&q->claim.link);
+	rr_list_init(&q->pull.link);
+	rr_list_init(&q->send.link);
+	q->pull.go = pull_request;
+	q->send.go = begin_request;
 	rr_list_push(&s->all, &q->all);
 	r->user = (uint64_t)(uintptr_t)q;
 	s->requests++;
@@ -606,13 +642,24 @@ void rr_dispatch_admit(struct rr_link *l, struct rr_request *r)
 		rr_reserve(q, admit_request);
 }
 
+/* Ends the request's part in the pace of pulls, and lets other requests be pulled. */
+static void end_pull(struct rpcrdma_request *q)
+{
+	struct rr_pace *p = &q->dispatch->pulls;
+
+	(void)rr_pace_leave(p, &q->pull);
+	rr_pace_go(p);
+}
+
 void rr_dispatch_begin(struct rr_link *l, struct rr_request *r)
 {
 	struct rpcrdma_request *q = (struct rpcrdma_request *)(uintptr_t)r->user;
 
-	q->begun = true;
-	rr_reserve_peer(q, false);
-	handle_request(q);
+	for (unsigned i = 0; i < r->n_writes; i++)
+		q->send.bytes += r->write_bytes[i];
+	if (!r->n_writes || rr_pace_enter(&l->dispatch->sends, &q->send))
+		begin_request(&q->send);
+	end_pull(q);
 }
 
 /* -- end of a request ------------------------------------------------------ */
@@ -626,6 +673,8 @@ void rr_dispatch_end(struct rr_link *l, struct rr_request *r, int status)
 		return;
 	q = (struct rpcrdma_request *)(uintptr_t)r->user;
 	rr_once_end(q);
+	end_pull(q);
+	(void)rr_pace_leave(&s->sends, &q->send);
 	rr_request_free_allocs(q);
 	free_own_sinks(q->sinks);
 	if (q->gss)
@@ -638,6 +687,7 @@ void rr_dispatch_end(struct rr_link *l, struct rr_request *r, int status)
 	rr_pool_put(&l->engine->pool, q, sizeof(*q));
 	s->requests--;
 	s->active = l->engine->now;
+	rr_pace_go(&s->sends);
 	if (s->settled)
 		s->settled(s);
 }
@@ -686,6 +736,8 @@ void rr_dispatch_drop(struct rr_link *l)
 		if (q->accepting)
 			rr_acceptor_cancel(l->dispatch->service->acceptor, q->gss);
 		q->accepting = false;
+		(void)rr_pace_leave(&s->pulls, &q->pull);
+		(void)rr_pace_leave(&s->sends, &q->send);
 		/* No repetition of the Call can follow, so any result will do. */
 		q->n_reply = 0;
 		q->status = (struct rr_rpc_reply){.status = RPCRDMA_SYSTEM_ERR};
@@ -693,6 +745,26 @@ void rr_dispatch_drop(struct rr_link *l)
 		q->answered = true;
 		rr_conn_drop(l->conn, q->r, l->engine->now);
 	}
+}
+
+/* Ends what the request waits for.  Returns false if it does not wait, because it is
+ * being pulled, executed or answered. */
+static bool end_waiting(struct rpcrdma_request *q)
+{
+	struct rr_dispatch *s = q->dispatch;
+
+	if (rr_pace_leave(&s->pulls, &q->pull) || rr_pace_leave(&s->sends, &q->send))
+		return true;
+	if (q->waits)
+		rr_reserve_leave(q);
+	else if (q->waiting)
+		rr_once_leave(q);
+	else if (q->accepting && rr_acceptor_withdraw(s->service->acceptor, q->gss))
+		q->accepting = false;
+	else
+		return false;
+	q->waits = false;
+	return true;
 }
 
 void rr_dispatch_lost(struct rr_link *l)
@@ -705,16 +777,7 @@ void rr_dispatch_lost(struct rr_link *l)
 		struct rpcrdma_request *q =
 		        rr_container_of(n, struct rpcrdma_request, all);
 
-		if (q->waits)
-			rr_reserve_leave(q);
-		else if (q->waiting)
-			rr_once_leave(q);
-		else if (q->accepting &&
-		         rr_acceptor_withdraw(l->dispatch->service->acceptor, q->gss))
-			q->accepting = false;
-		else
-			continue;
-		q->waits = false;
-		drop_request(q);
+		if (end_waiting(q))
+			drop_request(q);
 	}
 }

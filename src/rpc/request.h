@@ -33,10 +33,11 @@ struct rpcrdma_request {
 	/* See reserve.h. */
 	struct rr_claim claim;
 	void (*ready)(struct rpcrdma_request *);
-	uint64_t reserved;   /* octets reserved in total */
-	uint64_t needed;     /* octets needed, not counting results */
-	uint64_t room;       /* octets still available for results */
-	uint64_t peer_bytes; /* contribution to rr_dispatch.peer_bytes */
+	uint64_t reserved;          /* octets reserved in total */
+	uint64_t needed;            /* octets needed, not counting results */
+	uint64_t room;              /* octets still available for results */
+	uint64_t peer_bytes;        /* contribution to rr_dispatch.peer_bytes */
+	struct rr_paced pull, send; /* the data of Read chunks and of Write chunks */
 	unsigned n_args, n_reply;
 	struct rr_rpc_reply status;
 	void (*done)(void *);
