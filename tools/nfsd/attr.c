@@ -157,13 +157,16 @@ int attr_check(const sattr3 *a)
 static int set_object_size(struct nfsd *d, struct object *o, const struct ident *id,
                            uint64_t size)
 {
+	struct statx st;
 	int fd, e;
 
 	if (S_ISDIR(o->type))
 		return -EISDIR;
 	if (!S_ISREG(o->type))
 		return -EINVAL;
-	e = object_write_fd(d, o, id, &fd);
+	e = object_stat(o, &st);
+	if (!e)
+		e = object_write_fd(d, o, id, &st, &fd);
 	if (e)
 		return e;
 	return ftruncate(fd, (off_t)size) ? -errno : 0;

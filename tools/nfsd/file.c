@@ -86,7 +86,7 @@ static int check_regular(const struct object *o)
 static int get_read_fd(struct op *op, const struct statx *st, int *ret)
 {
 	if (!op->cache_only)
-		return object_read_fd(op->nfsd, op->obj, &op->id, ret);
+		return object_read_fd(op->nfsd, op->obj, &op->id, st, ret);
 	if (object_open_read_fd(op->nfsd, op->obj, &op->id, st, ret))
 		return op_would_sleep(op);
 	return 0;
@@ -182,7 +182,7 @@ static int write_object(struct op *op, wcc_data *wcc, WRITE3resok *ok)
 	if (!e && a->offset > INT64_MAX - (uint64_t)a->count)
 		e = -EFBIG;
 	if (!e)
-		e = object_write_fd(op->nfsd, op->obj, &op->id, &fd);
+		e = object_write_fd(op->nfsd, op->obj, &op->id, &st, &fd);
 	if (e)
 		return e;
 	/* Copy the verifier before writing: if the data are lost later, COMMIT will

@@ -43,7 +43,7 @@ static int begin_change(struct op *op, int e, wcc_data *wcc, wcc_data *wcc2)
 		e = object_stat(op->obj, &st);
 	if (!e)
 		wcc_before(op->obj, &st, &wcc->before);
-	if (!e && wcc2)
+	if (!e && wcc2 && op->obj2 != op->obj)
 		e = object_stat(op->obj2, &st);
 	if (!e && wcc2)
 		wcc_before(op->obj2, &st, &wcc2->before);
@@ -658,7 +658,10 @@ void op_rename(struct op *op)
 		e = rename_dir_entry(op, a);
 	op->res.status = nfs_status(e);
 	attr_post(op->obj, &from.after);
-	attr_post(op->obj2, &to.after);
+	if (op->obj2 == op->obj)
+		to.after = from.after;
+	else
+		attr_post(op->obj2, &to.after);
 	ok->fromdir_wcc = from;
 	ok->todir_wcc = to;
 	if (e)

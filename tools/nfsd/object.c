@@ -603,19 +603,19 @@ static int reopen_object(struct object *o, const struct ident *id, int flags, in
 	return e;
 }
 
+/* Finds or opens the descriptor in @slot.  Checks the permissions @want; @st has the
+ * object's attributes, and may be NULL if @want is 0. */
 static int get_object_fd(struct nfsd *d, struct object *o, const struct ident *id,
-                         int want, int flags, int *slot, int *ret)
+                         const struct statx *st, int want, int flags, int *slot,
+                         int *ret)
 {
-	struct statx st;
-	int e = object_stat(o, &st), fd = -1;
+	int e = 0, fd = -1;
 
-	if (e)
-		return e;
 	pthread_mutex_lock(&o->lock);
 	/* Without privilege, all callers are served with the server's identity, and
 	 * open() checks permissions. */
 	if (d->privileged && want)
-		e = ask_permission(o, id, &st, want, true);
+		e = ask_permission(o, id, st, want, true);
 	if (!e && *slot < 0) {
 		e = reopen_object(o, id, flags, &fd);
 		if (!e)
@@ -627,9 +627,10 @@ static int get_object_fd(struct nfsd *d, struct object *o, const struct ident *i
 	return e;
 }
 
-int object_read_fd(struct nfsd *d, struct object *o, const struct ident *id, int *ret)
+int object_read_fd(struct nfsd *d, struct object *o, const struct ident *id,
+                   const struct statx *st, int *ret)
 {
-	return get_object_fd(d, o, id, R_OK, O_RDONLY, &o->read_fd, ret);
+	return get_object_fd(d, o, id, st, R_OK, O_RDONLY, &o->read_fd, ret);
 }
 
 int object_open_read_fd(struct nfsd *d, struct object *o, const struct ident *id,
@@ -648,25 +649,27 @@ int object_open_read_fd(struct nfsd *d, struct object *o, const struct ident *id
 	return may && *ret >= 0 ? 0 : NFSD_WOULD_SLEEP;
 }
 
-int object_write_fd(struct nfsd *d, struct object *o, const struct ident *id, int *ret)
+int object_write_fd(struct nfsd *d, struct object *o, const struct ident *id,
+                    const struct statx *st, int *ret)
 {
-	return get_object_fd(d, o, id, W_OK, O_WRONLY, &o->write_fd, ret);
+	return get_object_fd(d, o, id, st, W_OK, O_WRONLY, &o->write_fd, ret);
 }
 
 /* Uses read_fd for reading the entries.  Unlike a file's owner, a directory's owner
  * needs read permission. */
 int object_dir_fd(struct nfsd *d, struct object *o, const struct ident *id, int *ret)
 {
-	int e = d->privileged ? object_permit(o, id, R_OK, false) : 0;
+	struct statx st;
+	int e = d->privileged ? object_permit(o, id, R_OK, false) : object_stat(o, &st);
 
 	return e ? e
-	         : get_object_fd(d, o, id, R_OK, O_RDONLY | O_DIRECTORY, &o->read_fd,
+	         : get_object_fd(d, o, id, NULL, 0, O_RDONLY | O_DIRECTORY, &o->read_fd,
 	                         ret);
 }
 
 int object_sync_fd(struct nfsd *d, struct object *o, const struct ident *id, int *ret)
 {
-	return get_object_fd(d, o, id, 0, O_RDONLY, &o->read_fd, ret);
+	return get_object_fd(d, o, id, NULL, 0, O_RDONLY, &o->read_fd, ret);
 }
 
 int object_commit_fd(struct nfsd *d, struct object *o, const struct ident *id, int *ret)
@@ -677,7 +680,7 @@ int object_commit_fd(struct nfsd *d, struct object *o, const struct ident *id, i
 	written = o->write_fd >= 0;
 	pthread_mutex_unlock(&o->lock);
 	if (written)
-		return get_object_fd(d, o, id, 0, O_WRONLY, &o->write_fd, ret);
+		return get_object_fd(d, o, id, NULL, 0, O_WRONLY, &o->write_fd, ret);
 	return object_sync_fd(d, o, id, ret);
 }
 

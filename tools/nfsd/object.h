@@ -108,9 +108,12 @@ int object_permit(struct object *, const struct ident *id, int want, bool owner_
  * or a negative errno. */
 int object_access(const struct object *, int want);
 /* Return a descriptor for reading, for writing (regular files), or for reading entries
- * (directories).  The object owns the descriptor.  Return 0 or a negative errno. */
-int object_read_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
-int object_write_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
+ * (directories).  The object owns the descriptor.  The statx argument has the object's
+ * attributes.  Return 0 or a negative errno. */
+int object_read_fd(struct nfsd *, struct object *, const struct ident *,
+                   const struct statx *, int *ret);
+int object_write_fd(struct nfsd *, struct object *, const struct ident *,
+                    const struct statx *, int *ret);
 int object_dir_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
 /* Works like object_read_fd, but does not sleep.  Returns NFSD_WOULD_SLEEP if the
  * descriptor is not open or the caller's permission is not known. */
