@@ -9,7 +9,7 @@ die() {
 	echo "ganesha.sh: $*" >&2
 	exit 1
 }
-[ -n "${OWN_HOST-}" ] || die "needs root and namespaces, for ports and handles of files"
+[ "${OWN_HOST-}" = yes ] || die "needs root and namespaces, for ports and handles of files"
 at=${UNPACKED:-/nowhere}
 lib=$(find "$at" -name '*.so*' -printf '%h\n' 2>/dev/null | sort -u | paste -sd:)
 PATH=$at/usr/bin:$at/usr/sbin:$at/sbin:$PATH:/usr/sbin:/sbin

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # report.sh SOURCE BUILD: bench/run.sh measures two rows for a few milliseconds and writes
 # well-formed JSON with all its keys, Markdown that can be quoted, and plots.  A row that
-# fails is named, and the run goes on.
+# fails and a server that does not start are named, and the run goes on.
 set -eu
 source=$1 build=$2
 command -v jq >/dev/null || {
@@ -85,6 +85,22 @@ grep -q '^Commit .* medians of 1 repetitions of 2 ms' "$tmp/doc.md" || fail "no 
 [ -f "$tmp/doc/size.svg" ] || fail "no plot was copied"
 printf '%s\n' '<!-- table nothing -->' '<!-- end -->' >"$tmp/doc.md"
 ! "$source/bench/quote.sh" "$tmp/out" "$tmp/doc.md" 2>"$tmp/err" || fail "a missing table is quoted"
+
+# NFS, without a host of its own: nfs-ganesha cannot start there.
+cat >"$tmp/cases" <<-'END'
+	table calls tcp Calls
+	row null 0 1 1
+	table nfs ganesha,nfsd* NFS
+	row getattr,lookup,create,readdirplus 0 1 1 one
+	row read,write 4096 2 1 one
+END
+OWN_HOST=no run --nfs-only
+json '[.cells[] | select(.subject == "nfsd") | .runs == 1 and .failed == 0 and .ratio == null] | . == [range(6) | true]'
+json '[.cells[] | select(.subject == "ganesha") | .runs == 0 and .failed == 0] | . == [range(6) | true]'
+json '[.cells[] | select(.table == "calls")] == []'
+json '[.skipped[] | test("^ganesha: ")] == [true]'
+grep -q 'left out: ganesha: ' "$tmp/err" || fail "nothing says that nfs-ganesha is left out"
+grep -q '^READDIRPLUS, 100 entries, 1 in flight  *-  *-  *[0-9]' "$tmp/text" || fail "no row of nfsd"
 
 "$source/bench/run.sh" --help | grep -q -- '--nfs-only' || fail "no help"
 echo "report: $places places, $(jq '.cells | length' "$tmp/out/bench.json") cells"
