@@ -16,7 +16,7 @@ usage() {
 	`rpcrdma nfsd` beside nfs-ganesha, in one run.  Prints tables; writes JSON, Markdown
 	and plots.
 
-	  --quick        fewer rows, shorter: about two minutes instead of fifteen
+	  --quick        fewer rows, shorter: one or two minutes instead of ten to fourteen
 	  --rdma-only    without NFS servers
 	  --nfs-only     only NFS servers
 	  --reps N       repetitions of each row (7; --quick: 3)
