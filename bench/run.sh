@@ -29,7 +29,7 @@ usage() {
 
 case " $* " in *" --help "* | *" -h "*) usage && exit ;; esac
 # NFS servers need ports of their own, and all rows the same environment.
-if [ -z "${OWN_HOST-}" ] && [ "$(id -u)" = 0 ] && "$here/own_host.sh" true; then
+if [ -z "${OWN_HOST-}" ] && [ "$(id -u)" = 0 ] && "$here/own_host.sh" true 2>/dev/null; then
 	exec "$here/own_host.sh" "$0" "$@"
 fi
 build=$(cd "${1:?}" && pwd)
@@ -72,7 +72,7 @@ finish() {
 	exit "$status"
 }
 trap finish EXIT
-trap 'exit 130' INT TERM HUP
+trap 'exit 130' INT TERM HUP PIPE
 : >"$tmp/notes"
 : >"$out/rows"
 tab=$(printf '\t')
