@@ -99,19 +99,22 @@ static void find_regions(struct mx_view *v)
 	}
 }
 
-/* And one for the payload of a Special Call; nothing besides. */
+/* And one for the payload of a Special Call; nothing besides.  All segments are within
+ * the limit of the Responder.                                        [v2 §5.2.4] */
 static void find_payload_region(struct mx_view *v, size_t payload, bool special)
 {
-	unsigned n = 0;
+	size_t n = 0, segments = 0;
 
 	if (special) {
 		v->special = own_region(v, payload, MX_READABLE);
 		v->regions++;
 	}
 	for (const struct mx_event *e = NULL;
-	     (e = mx_next(v->w, v->w->asker, MX_REGISTER, e));)
-		n++;
+	     (e = mx_next(v->w, v->w->asker, MX_REGISTER, e)); n++)
+		segments += mx_segment_count(v, e->len);
 	assert_int_equal(v->regions, n);
+	if (v->w->set->version == 2)
+		assert_in_range(segments, 0, v->props[v->responder].max_segments);
 }
 
 /* -- messages -------------------------------------------------------------- */

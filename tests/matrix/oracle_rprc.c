@@ -40,7 +40,7 @@ static unsigned judge_exposed_reads(const struct mx_view *v, size_t payload)
 {
 	const struct mx_world *w = v->w;
 	const struct mx_event *r = NULL, *at = NULL;
-	size_t sum = 0, seg = w->set->segment_bytes;
+	size_t sum = 0, segments = 0, seg = w->set->segment_bytes;
 	unsigned n = 0;
 
 	while ((r = mx_next(w, v->responder, MX_REGISTER, r))) {
@@ -53,9 +53,11 @@ static unsigned judge_exposed_reads(const struct mx_view *v, size_t payload)
 			assert_int_equal(at->len, RR_MIN(seg, r->len - o));
 		}
 		sum += r->len;
+		segments += mx_segment_count(v, r->len);
 		n++;
 	}
 	assert_int_equal(sum, payload);
+	assert_in_range(segments, 1, v->props[w->asker].max_segments);
 	assert_null(mx_next(w, w->asker, MX_READ, at));
 	assert_true(mx_last(w, v->responder, MX_REGISTER) <
 	            mx_next(w, v->responder, MX_SEND, NULL));

@@ -279,7 +279,7 @@ static void results_around_their_limits(void **state)
 				                    .above = 2004,
 				                    .reply_filler = 8};
 
-				k.above = direct == RR_DIRECT_BY_SIZE && n % 2 ? 1001
+				k.above = direct == RR_DIRECT_BY_SIZE && n % 2 ? 1003
 				                                               : 2004;
 				k.result[1] = RR_MIN(k.result[1], k.dest[1]);
 				set_features(&k, &structures[t], true);
