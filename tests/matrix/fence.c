@@ -58,24 +58,45 @@ static void finish(struct mx_world *w)
 	free(w);
 }
 
+static void write_late(unsigned setting, enum mx_dir dir, bool by_kind, bool placed)
+{
+	struct mx_case k = {
+	        .dir = dir,
+	        .n_dests = 2,
+	        .dest = {3001, 5000},
+	        .n_results = 2,
+	        .result = {2999, 5000},
+	        .call_filler = 4,
+	        .reply_filler = 4,
+	        .reply_bytes = 100,
+	        .direct = placed ? RR_DIRECT_WRITE : RR_DIRECT_NONE,
+	};
+	struct mx_world *w;
+
+	if (by_kind)
+		mx_add_feature(&k, RR_FEATURE_HTFAM);
+	if (placed)
+		mx_add_feature(&k, RR_FEATURE_RTR);
+	w = start(&settings[setting], &k, MX_HOLD_REQUEST);
+	give_up(w);
+	finish(w);
+}
+
 static void late_writes_change_nothing(void **state)
 {
 	for (unsigned dir = MX_FORWARD; dir <= MX_REVERSE; dir++)
-		for (unsigned i = 0; i < mx_fence_settings_count; i++) {
-			const struct mx_case k = {
-			        .dir = dir,
-			        .n_dests = 2,
-			        .dest = {3001, 5000},
-			        .n_results = 2,
-			        .result = {2999, 5000},
-			        .call_filler = 4,
-			        .reply_filler = 4,
-			};
-			struct mx_world *w = start(&settings[i], &k, MX_HOLD_REQUEST);
+		for (unsigned i = 0; i < mx_fence_settings_count; i++)
+			write_late(i, dir, false, false);
+}
 
-			give_up(w);
-			finish(w);
-		}
+/* The same for the header types of the optional features. */
+static void late_writes_of_optional_types_change_nothing(void **state)
+{
+	for (unsigned i = 0; i < mx_fence_settings_count; i++) {
+		write_late(i, MX_FORWARD, true, false);
+		write_late(i, MX_REVERSE, true, false);
+		write_late(i, MX_FORWARD, false, true);
+	}
 }
 
 /* A Reply chunk is the connection's own memory, and is freed by then: guards
@@ -179,6 +200,7 @@ static void an_idle_connection_has_no_region(void **state)
 
 const struct CMUnitTest mx_fence_tests[] = {
         cmocka_unit_test(late_writes_change_nothing),
+        cmocka_unit_test(late_writes_of_optional_types_change_nothing),
         cmocka_unit_test(a_late_special_reply_changes_nothing),
         cmocka_unit_test(late_reads_get_nothing),
         cmocka_unit_test(a_late_reply_without_chunks_is_dropped),
