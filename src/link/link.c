@@ -265,7 +265,8 @@ static const struct rr_pump_ops pump_ops = {
 /* -- turns ----------------------------------------------------------------- */
 
 /* Makes the engine wait for events on the endpoint's descriptor, and for the
- * connection's or the endpoint's deadline, whichever is earlier. */
+ * connection's or the endpoint's deadline, whichever is earlier.  Most turns only
+ * postpone the deadline.  The timer stays as it is then, and fires early once. */
 static void rearm_timer(struct rr_link *l)
 {
 	struct rr_pump *p = &l->pump;
@@ -278,7 +279,7 @@ static void rearm_timer(struct rr_link *l)
 	}
 	if (d == RR_TIME_NEVER)
 		rr_timer_stop(&l->engine->timers, &l->timer);
-	else if (!l->timer.place || l->timer.when != d)
+	else if (!l->timer.place || l->timer.when > d)
 		/* The timer is reserved, so this cannot fail. */
 		(void)!rr_timer_set(&l->engine->timers, &l->timer, d);
 }

@@ -343,23 +343,16 @@ struct rr_part *rr_engine_find_part(const struct rpcrdma_engine *e,
 	return NULL;
 }
 
-/* Frees the connections and listeners that have ended.  Their owners have been
- * notified. */
-static void free_over_members(struct rpcrdma_engine *e)
+static void free_over_member(struct rpcrdma_engine *e)
 {
-	struct rr_list *n;
+	struct rr_list *n = rr_list_pop(&e->over);
+	struct rr_member *m = rr_container_of(n, struct rr_member, over);
 
-	while ((n = rr_list_pop(&e->over))) {
-		struct rr_member *m = rr_container_of(n, struct rr_member, over);
-
-		m->ops->free(m);
-		rr_heap_ended(&e->heap, &e->timers, e->now);
-	}
+	m->ops->free(m);
+	rr_heap_ended(&e->heap, &e->timers, e->now);
 }
 
-/* Calls the turn function of each touched member once.  A member that is touched again
- * during this call waits for the next one. */
-static void flush_dirty(struct rpcrdma_engine *e)
+static void turn_dirty_members(struct rpcrdma_engine *e)
 {
 	struct rr_list *n, todo;
 
@@ -371,7 +364,17 @@ static void flush_dirty(struct rpcrdma_engine *e)
 
 		m->ops->turn(m);
 	}
-	free_over_members(e);
+}
+
+/* Calls the turn function of each touched member once.  A member that is touched again
+ * during this call waits for the next one.  Then frees the connections and listeners
+ * that have ended.  Their owners have been notified. */
+static void flush_dirty(struct rpcrdma_engine *e)
+{
+	if (!rr_list_empty(&e->dirty))
+		turn_dirty_members(e);
+	while (!rr_list_empty(&e->over))
+		free_over_member(e);
 }
 
 void rr_engine_later(struct rpcrdma_engine *e, struct rr_late *w)
@@ -517,8 +520,10 @@ int rr_engine_turn(struct rpcrdma_engine *e, int timeout_ms)
 	flush_dirty(e); /* handles input before due timers */
 	rr_timers_run(&e->timers, e->now);
 	flush_dirty(e);
-	run_late_work(e);
-	free_over_members(e);
+	if (!rr_list_empty(&e->late))
+		run_late_work(e);
+	while (!rr_list_empty(&e->over))
+		free_over_member(e);
 	set_inside(e, 0);
 	return n < 0 ? n : 0;
 }

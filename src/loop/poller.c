@@ -2,7 +2,6 @@
 /* Ready descriptors; contract in poller.h. */
 #include "loop/poller.h"
 
-#include <poll.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -59,7 +58,9 @@ int rr_poller_add(struct rr_poller *p, struct rr_source *s, uint32_t events)
 
 	s->events = events;
 	if (p->epfd < 0 && p->n_few < RR_POLLER_FEW) {
-		p->few[p->n_few++] = s;
+		p->few[p->n_few] = s;
+		p->few_fds[p->n_few++] =
+		        (struct pollfd){.fd = s->fd, .events = (short)events};
 		return 0;
 	}
 	if (p->epfd < 0)
@@ -74,6 +75,9 @@ void rr_poller_arm(struct rr_poller *p, struct rr_source *s, uint32_t events)
 	if (s->fd < 0 || s->events == events)
 		return;
 	s->events = events;
+	for (unsigned i = 0; i < p->n_few; i++)
+		if (p->few[i] == s)
+			p->few_fds[i].events = (short)events;
 	if (p->epfd < 0)
 		return;
 	/* Cannot fail: the descriptor is in the set. */
@@ -90,8 +94,11 @@ void rr_poller_del(struct rr_poller *p, struct rr_source *s)
 	if (p->epfd >= 0)
 		(void)epoll_ctl(p->epfd, EPOLL_CTL_DEL, s->fd, NULL);
 	for (unsigned i = 0; i < p->n_few; i++)
-		if (p->few[i] == s)
-			p->few[i--] = p->few[--p->n_few];
+		if (p->few[i] == s) {
+			p->few[i] = p->few[--p->n_few];
+			p->few_fds[i] = p->few_fds[p->n_few];
+			break;
+		}
 	for (unsigned i = p->at_ready; i < p->n_ready; i++)
 		if (p->ready[i] == s)
 			p->ready[i] = NULL;
@@ -100,17 +107,12 @@ void rr_poller_del(struct rr_poller *p, struct rr_source *s)
 
 static int wait_few(struct rr_poller *p, int timeout_ms)
 {
-	struct pollfd fds[RR_POLLER_FEW];
-	int n;
+	int n = poll(p->few_fds, p->n_few, timeout_ms);
 
-	for (unsigned i = 0; i < p->n_few; i++)
-		fds[i] = (struct pollfd){.fd = p->few[i]->fd,
-		                         .events = (short)p->few[i]->events};
-	n = poll(fds, p->n_few, timeout_ms);
 	if (n < 0)
 		return -errno;
-	for (unsigned i = 0; i < p->n_few; i++)
-		if (fds[i].revents)
+	for (unsigned i = 0; p->n_ready < (unsigned)n && i < p->n_few; i++)
+		if (p->few_fds[i].revents)
 			p->ready[p->n_ready++] = p->few[i];
 	return n;
 }

@@ -10,6 +10,8 @@
 #ifndef RR_LOOP_POLLER_H
 #define RR_LOOP_POLLER_H
 
+#include <poll.h>
+
 #include "base/base.h"
 
 enum { RR_POLLER_FEW = 8, RR_POLLER_BATCH = 64 };
@@ -26,6 +28,7 @@ struct rr_poller {
 	int epfd; /* -1: poll(2) is used, with @few */
 	unsigned n_few;
 	struct rr_source *few[RR_POLLER_FEW];
+	struct pollfd few_fds[RR_POLLER_FEW];     /* of @few, in the same order */
 	struct rr_source *ready[RR_POLLER_BATCH]; /* NULL: removed after the wait */
 	unsigned n_ready, at_ready;
 	uint64_t syscalls;

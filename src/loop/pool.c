@@ -366,6 +366,7 @@ void *rr_pool_get(struct rr_pool *p, size_t bytes)
 		m = get_alone(c);
 		if (!m)
 			return NULL;
+		p->n_alone += c < RR_POOL_BLOCK_CLASSES;
 	}
 	p->used_bytes += get_class_size(c);
 	if (p->used_bytes > p->peak_bytes)
@@ -393,6 +394,7 @@ static bool shrink_large(struct rr_pool *p, size_t bytes)
  * allows it, caches the piece instead. */
 static void put_alone(struct rr_pool *p, void *m, unsigned c)
 {
+	p->n_alone -= c < RR_POOL_BLOCK_CLASSES;
 	if (c < RR_POOL_BLOCK_CLASSES || get_class_size(c) > p->cache_limit ||
 	    !shrink_large(p, get_class_size(c))) {
 		free_alone(m, c);
@@ -403,17 +405,21 @@ static void put_alone(struct rr_pool *p, void *m, unsigned c)
 	cache_piece(p, m, c);
 }
 
+/* Returns true if the piece is in no block. */
+static bool is_alone(const struct rr_pool *p, const void *m, unsigned c)
+{
+	return c >= RR_POOL_BLOCK_CLASSES || (p->n_alone && !find_pool_block(p, m));
+}
+
 void rr_pool_put(struct rr_pool *p, void *m, size_t bytes)
 {
 	unsigned c = find_class(bytes);
-	struct rr_pool_block *b;
 
 	if (!m)
 		return;
 	RR_ASSERT(c < RR_POOL_CLASSES && p->used_bytes >= get_class_size(c));
 	p->used_bytes -= get_class_size(c);
-	b = c < RR_POOL_BLOCK_CLASSES ? find_pool_block(p, m) : NULL;
-	if (!b) {
+	if (is_alone(p, m, c)) {
 		put_alone(p, m, c);
 		return;
 	}
@@ -423,7 +429,7 @@ void rr_pool_put(struct rr_pool *p, void *m, size_t bytes)
 		cache_piece(p, m, c);
 		return;
 	}
-	merge_piece(p, b, m, c);
+	merge_piece(p, find_pool_block(p, m), m, c);
 	if (exceeds_limit(p))
 		(void)merge_cached(p); /* cached pieces must not keep blocks mapped */
 }
