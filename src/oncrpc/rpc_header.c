@@ -7,19 +7,26 @@ enum { MSG_ACCEPTED = 0, MSG_DENIED = 1, DENIED_RPC_MISMATCH = 0, DENIED_AUTH = 
 
 static void put_auth(struct rr_writer *w, const struct rpcrdma_auth *a)
 {
-	if (a->len > RR_RPC_AUTH_MAX) {
+	uint8_t *b = rr_put_space(w, 8);
+
+	if (!b || a->len > RR_RPC_AUTH_MAX) {
 		w->bad = true;
 		return;
 	}
-	rr_put_u32(w, a->flavor);
-	rr_put_u32(w, a->len);
-	rr_put_padded(w, a->body, a->len);
+	rr_store_u32(b, a->flavor);
+	rr_store_u32(b + 4, a->len);
+	if (a->len)
+		rr_put_padded(w, a->body, a->len);
 }
 
 static void get_auth(struct rr_cursor *c, struct rpcrdma_auth *ret)
 {
-	ret->flavor = rr_get_u32(c);
-	ret->len = rr_get_u32(c);
+	const uint8_t *b = rr_get_bytes(c, 8);
+
+	if (!b)
+		return;
+	ret->flavor = rr_load_u32(b);
+	ret->len = rr_load_u32(b + 4);
 	if (ret->len > RR_RPC_AUTH_MAX) {
 		c->bad = true;
 		return;
@@ -30,13 +37,16 @@ static void get_auth(struct rr_cursor *c, struct rpcrdma_auth *ret)
 int rr_rpc_put_call(void *buf, size_t size, const struct rr_rpc_call *m)
 {
 	struct rr_writer w = rr_writer_over(buf, size);
+	uint8_t *b = rr_put_space(&w, 24);
 
-	rr_put_u32(&w, m->xid);
-	rr_put_u32(&w, RR_RPC_CALL);
-	rr_put_u32(&w, 2);
-	rr_put_u32(&w, m->program);
-	rr_put_u32(&w, m->version);
-	rr_put_u32(&w, m->procedure);
+	if (!b)
+		return -EMSGSIZE;
+	rr_store_u32(b, m->xid);
+	rr_store_u32(b + 4, RR_RPC_CALL);
+	rr_store_u32(b + 8, 2);
+	rr_store_u32(b + 12, m->program);
+	rr_store_u32(b + 16, m->version);
+	rr_store_u32(b + 20, m->procedure);
 	put_auth(&w, &m->cred);
 	put_auth(&w, &m->verf);
 	return rr_writer_bad(&w) ? -EMSGSIZE : (int)rr_writer_used(&w);
@@ -45,15 +55,20 @@ int rr_rpc_put_call(void *buf, size_t size, const struct rr_rpc_call *m)
 int rr_rpc_get_call(const void *buf, size_t len, struct rr_rpc_call *ret)
 {
 	struct rr_cursor c = rr_cursor_over(buf, len);
-	struct rr_rpc_call m = {.xid = rr_get_u32(&c)};
+	const uint8_t *b = rr_get_bytes(&c, 12);
+	struct rr_rpc_call m = {0};
 
-	if (rr_get_u32(&c) != RR_RPC_CALL)
+	if (!b || rr_load_u32(b + 4) != RR_RPC_CALL)
 		return -EBADMSG;
-	m.rpcvers = rr_get_u32(&c);
-	if (!rr_cursor_bad(&c) && m.rpcvers == 2) {
-		m.program = rr_get_u32(&c);
-		m.version = rr_get_u32(&c);
-		m.procedure = rr_get_u32(&c);
+	m.xid = rr_load_u32(b);
+	m.rpcvers = rr_load_u32(b + 8);
+	if (m.rpcvers == 2) {
+		b = rr_get_bytes(&c, 12);
+		if (!b)
+			return -EBADMSG;
+		m.program = rr_load_u32(b);
+		m.version = rr_load_u32(b + 4);
+		m.procedure = rr_load_u32(b + 8);
 		get_auth(&c, &m.cred);
 		get_auth(&c, &m.verf);
 	}
@@ -127,12 +142,14 @@ static void get_accepted(struct rr_cursor *c, struct rr_rpc_reply *m)
 int rr_rpc_get_reply(const void *buf, size_t len, struct rr_rpc_reply *ret)
 {
 	struct rr_cursor c = rr_cursor_over(buf, len);
-	struct rr_rpc_reply m = {.xid = rr_get_u32(&c)};
+	const uint8_t *b = rr_get_bytes(&c, 12);
+	struct rr_rpc_reply m = {0};
 	uint32_t stat;
 
-	if (rr_get_u32(&c) != RR_RPC_REPLY)
+	if (!b || rr_load_u32(b + 4) != RR_RPC_REPLY)
 		return -EBADMSG;
-	stat = rr_get_u32(&c);
+	m.xid = rr_load_u32(b);
+	stat = rr_load_u32(b + 8);
 	if (stat == MSG_ACCEPTED)
 		get_accepted(&c, &m);
 	else if (stat == MSG_DENIED)
