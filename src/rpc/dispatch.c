@@ -647,7 +647,7 @@ static void end_pull(struct rpcrdma_request *q)
 {
 	struct rr_pace *p = &q->dispatch->pulls;
 
-	(void)rr_pace_leave(p, &q->pull);
+	rr_pace_leave(p, &q->pull);
 	rr_pace_go(p);
 }
 
@@ -674,7 +674,7 @@ void rr_dispatch_end(struct rr_link *l, struct rr_request *r, int status)
 	q = (struct rpcrdma_request *)(uintptr_t)r->user;
 	rr_once_end(q);
 	end_pull(q);
-	(void)rr_pace_leave(&s->sends, &q->send);
+	rr_pace_leave(&s->sends, &q->send);
 	rr_request_free_allocs(q);
 	free_own_sinks(q->sinks);
 	if (q->gss)
@@ -736,8 +736,6 @@ void rr_dispatch_drop(struct rr_link *l)
 		if (q->accepting)
 			rr_acceptor_cancel(l->dispatch->service->acceptor, q->gss);
 		q->accepting = false;
-		(void)rr_pace_leave(&s->pulls, &q->pull);
-		(void)rr_pace_leave(&s->sends, &q->send);
 		/* No repetition of the Call can follow, so any result will do. */
 		q->n_reply = 0;
 		q->status = (struct rr_rpc_reply){.status = RPCRDMA_SYSTEM_ERR};
@@ -745,26 +743,6 @@ void rr_dispatch_drop(struct rr_link *l)
 		q->answered = true;
 		rr_conn_drop(l->conn, q->r, l->engine->now);
 	}
-}
-
-/* Ends what the request waits for.  Returns false if it does not wait, because it is
- * being pulled, executed or answered. */
-static bool end_waiting(struct rpcrdma_request *q)
-{
-	struct rr_dispatch *s = q->dispatch;
-
-	if (rr_pace_leave(&s->pulls, &q->pull) || rr_pace_leave(&s->sends, &q->send))
-		return true;
-	if (q->waits)
-		rr_reserve_leave(q);
-	else if (q->waiting)
-		rr_once_leave(q);
-	else if (q->accepting && rr_acceptor_withdraw(s->service->acceptor, q->gss))
-		q->accepting = false;
-	else
-		return false;
-	q->waits = false;
-	return true;
 }
 
 void rr_dispatch_lost(struct rr_link *l)
@@ -777,7 +755,16 @@ void rr_dispatch_lost(struct rr_link *l)
 		struct rpcrdma_request *q =
 		        rr_container_of(n, struct rpcrdma_request, all);
 
-		if (end_waiting(q))
-			drop_request(q);
+		if (q->waits)
+			rr_reserve_leave(q);
+		else if (q->waiting)
+			rr_once_leave(q);
+		else if (q->accepting &&
+		         rr_acceptor_withdraw(l->dispatch->service->acceptor, q->gss))
+			q->accepting = false;
+		else
+			continue;
+		q->waits = false;
+		drop_request(q);
 	}
 }

@@ -28,14 +28,11 @@ void rr_pace_charge(struct rr_pace *p, struct rr_paced *j, uint64_t bytes)
 	p->moving += bytes;
 }
 
-bool rr_pace_leave(struct rr_pace *p, struct rr_paced *j)
+void rr_pace_leave(struct rr_pace *p, struct rr_paced *j)
 {
-	bool waited = !rr_list_empty(&j->link);
-
 	rr_list_del(&j->link);
 	p->moving -= j->charged;
 	j->charged = 0;
-	return waited;
 }
 
 void rr_pace_go(struct rr_pace *p)

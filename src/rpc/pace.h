@@ -13,7 +13,8 @@
  * in motion, until rr_pace_leave.
  *
  * Invariants: jobs start in the order in which they entered.  A job may always start if
- * no octets are in motion, however long it is.
+ * no octets are in motion, however long it is.  So all jobs start, also when their
+ * connection is lost, because then the jobs in motion end.
  */
 #ifndef RR_RPC_PACE_H
 #define RR_RPC_PACE_H
@@ -44,9 +45,8 @@ void rr_pace_init(struct rr_pace *);
 bool rr_pace_enter(struct rr_pace *, struct rr_paced *) RR_MUST_CHECK;
 /* Counts @bytes more octets in motion until the job leaves. */
 void rr_pace_charge(struct rr_pace *, struct rr_paced *, uint64_t bytes);
-/* Removes the job, which may be waiting, moving or neither.  Returns true if it was
- * waiting. */
-bool rr_pace_leave(struct rr_pace *, struct rr_paced *);
+/* Removes the job, which may be waiting, moving or neither. */
+void rr_pace_leave(struct rr_pace *, struct rr_paced *);
 /* Starts the jobs for which there is room. */
 void rr_pace_go(struct rr_pace *);
 
