@@ -647,6 +647,8 @@ static void end_pull(struct rpcrdma_request *q)
 {
 	struct rr_pace *p = &q->dispatch->pulls;
 
+	if (!q->pull.bytes) /* it had no part */
+		return;
 	rr_pace_leave(p, &q->pull);
 	rr_pace_go(p);
 }
@@ -687,7 +689,8 @@ void rr_dispatch_end(struct rr_link *l, struct rr_request *r, int status)
 	rr_pool_put(&l->engine->pool, q, sizeof(*q));
 	s->requests--;
 	s->active = l->engine->now;
-	rr_pace_go(&s->sends);
+	if (r->n_writes)
+		rr_pace_go(&s->sends);
 	if (s->settled)
 		s->settled(s);
 }
