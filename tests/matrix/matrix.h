@@ -262,10 +262,9 @@ enum mx_result {
 struct mx_seen {
 	enum mx_family family;
 	enum mx_result call, reply;     /* REFUSED: no such message, as it has to be */
-	bool carried;                   /* RDMA2_MSG_DONE */
-	unsigned call_sent, reply_sent; /* items placed by Send */
-	unsigned tooshort, reserved,
-	        sends; /* XMOPT: results; Receives; transmissions */
+	bool carried;                   /* the Call is an RDMA2_MSG_DONE */
+	unsigned call_sent, reply_sent; /* bits: items and results placed by Send */
+	uint32_t reserved;              /* Receives for an XMOPT response */
 	unsigned regions;
 };
 

@@ -623,6 +623,10 @@ static void choose(struct mx_view *v)
 {
 	const struct mx_setting *set = v->w->set;
 
+	if (set->version == 2)
+		assert_int_equal(RR_MIN(v->props[CLIENT].segment_bytes,
+		                        v->props[SERVER].segment_bytes),
+		                 set->segment_bytes);
 	v->responder = !v->w->asker;
 	v->to_responder = threshold(v, v->w->asker);
 	v->to_requester = threshold(v, v->responder);
