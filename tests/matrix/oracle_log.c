@@ -2,7 +2,12 @@
 /* The oracle's part for the log: arrival, credits, and messages that only grant. */
 #include "view.h"
 
-enum { DONE = 3, X_GRANT = 0xffffff45 };
+enum {
+	DONE = 3,
+	XMOPT_REQ = 0xffffff15,
+	XMOPT_CONT = 0xffffff17,
+	X_GRANT = 0xffffff45,
+};
 
 uint32_t mx_get(const uint8_t *p, size_t at)
 {
@@ -92,28 +97,65 @@ void mx_judge_grants(const struct mx_view *v)
 	}
 }
 
-/* Each Send uses a credit, and grants at least one.  Before a side has received
- * anything, the client may send one message and the server none.  Nobody holds more
- * credits than the ceiling.                           [v2 §4.2.1, §4.2.3, C3] */
+/* -- credits ------------------------------------------- [v2 §4.2.1, §4.2.3, C3] */
+
+struct credits {
+	uint32_t most; /* the ceiling of both sides */
+	uint32_t avail, owed;
+	bool sent;
+};
+
+/* Each message grants one credit for the one that it uses, and some of those owed; the
+ * first one grants the ceiling.  A group may use credits that its sender owes.
+ *                                                                   [ext §2.5] */
+static void judge_spending(struct credits *c, const struct mx_event *e)
+{
+	uint32_t type = mx_htype(e), given = mx_get(e->data, 8) & 0xffff;
+	bool group = type >= XMOPT_REQ && type <= XMOPT_CONT;
+
+	if (!c->avail && group && c->owed) {
+		c->owed--;
+		c->avail++;
+	}
+	assert_true(c->avail-- > 0);
+	if (!c->sent)
+		assert_int_equal(given, c->most);
+	else
+		assert_in_range(given, 1, 1 + c->owed);
+	c->owed -= c->sent ? given - 1 : 0;
+	c->sent = true;
+}
+
+/* Credits above the ceiling are owed at once. */
+static void take_credits(struct credits *c, const struct mx_event *e)
+{
+	c->avail += mx_get(e->data, 8) & 0xffff;
+	if (c->avail > c->most) {
+		c->owed += c->avail - c->most;
+		c->avail = c->most;
+	}
+}
+
+/* Before a side has received anything, the client may send one message and the server
+ * none.  The client owes the credit that it had for its first message. */
 void mx_judge_credits(const struct mx_view *v)
 {
 	const struct mx_world *w = v->w;
-	uint32_t most = w->set->credits, held[2] = {[CLIENT] = 1};
+	struct credits c[2] = {
+	        [CLIENT] = {.most = w->set->credits, .avail = 1, .owed = 1},
+	        [SERVER] = {.most = w->set->credits}};
 
 	if (w->set->version == 1)
 		return;
 	for (unsigned i = 0; i < w->n_log; i++) {
 		const struct mx_event *e = &w->log[i];
-		uint32_t word;
 
 		if (e->kind != MX_SEND && e->kind != MX_RECV)
 			continue;
-		word = mx_get(e->data, 8);
-		assert_int_equal(word >> 16, most);
-		assert_in_range(word & 0xffff, 1, most);
-		if (e->kind == MX_RECV)
-			held[e->side] = RR_MIN(held[e->side] + (word & 0xffff), most);
+		assert_int_equal(mx_get(e->data, 8) >> 16, w->set->credits);
+		if (e->kind == MX_SEND)
+			judge_spending(&c[e->side], e);
 		else
-			assert_true(held[e->side]-- > 0);
+			take_credits(&c[e->side], e);
 	}
 }
