@@ -86,17 +86,9 @@ static void poll_call(struct rr_conn *c, struct rr_call_state *s, struct rr_acti
 static void reset_action(struct rr_action *ret, enum rr_action_kind kind,
                          uint64_t token)
 {
+	memset(ret, 0, offsetof(struct rr_action, sge));
 	ret->kind = kind;
 	ret->token = token;
-	ret->n_sge = 0;
-	ret->reg_len = 0;
-	ret->access = 0;
-	ret->handle = ret->inv_handle = 0;
-	ret->offset = 0;
-	ret->call = NULL;
-	ret->request = NULL;
-	ret->ext = NULL;
-	ret->status = 0;
 }
 
 static void poll_action(struct rr_conn *c, struct rr_op *op, struct rr_action *ret)

@@ -399,10 +399,9 @@ struct rr_ext_event {
 struct rr_action {
 	enum rr_action_kind kind;
 	uint64_t token; /* an address: must not appear in traces */
-	struct rr_sge sge[RR_ACTION_MAX_SGE];
 	unsigned n_sge;
-	size_t reg_len;
 	unsigned access; /* RR_ACCESS_REMOTE_READ or RR_ACCESS_REMOTE_WRITE */
+	size_t reg_len;
 	uint32_t handle;
 	uint32_t inv_handle;
 	uint64_t offset;
@@ -410,6 +409,7 @@ struct rr_action {
 	struct rr_request *request;
 	const struct rr_ext_event *ext;
 	int status;
+	struct rr_sge sge[RR_ACTION_MAX_SGE];
 };
 
 /* Removes the next action from the queue.  Returns false if there is none. */

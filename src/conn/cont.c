@@ -115,11 +115,6 @@ void rr_cont_over(struct rr_conn *c, uint32_t xid)
 	rr_call_drained(c, xid);
 }
 
-bool rr_cont_is(const struct rr_conn *c, uint32_t xid, bool response)
-{
-	return c->cont.active && c->cont.xid == xid && c->cont.response == response;
-}
-
 void rr_cont_begin(struct rr_conn *c, const struct rr_msg *m)
 {
 	struct rr_cont *k = &c->cont;

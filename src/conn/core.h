@@ -203,6 +203,14 @@ static inline void rr_conn_trace(const struct rr_conn *c, enum rr_trace_point p,
 	rr_trace(c->cfg.trace, p, c->cfg.id, xid, a, b, d);
 }
 
+/* -- cont.c ---------------------------------------------------------------- */
+
+/* Returns true if the sequence in progress has this XID and direction. */
+static inline bool rr_cont_is(const struct rr_conn *c, uint32_t xid, bool response)
+{
+	return c->cont.active && c->cont.xid == xid && c->cont.response == response;
+}
+
 /* -- tx.c ------------------------------------------------------------------ */
 
 /* Returns true if too many Sends are outstanding at the provider.  A peer that grants

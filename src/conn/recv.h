@@ -119,8 +119,6 @@ rr_time rr_cont_deadline(const struct rr_conn *);
 /* Discards the received parts of the sequence in progress, and frees its request if
  * there is one. */
 void rr_cont_drop(struct rr_conn *);
-/* Returns true if the sequence in progress has this XID and direction. */
-bool rr_cont_is(const struct rr_conn *, uint32_t xid, bool response);
 /* Begins a sequence with this part. */
 void rr_cont_begin(struct rr_conn *, const struct rr_msg *);
 /* Checks the count of octets to come in a part of a message of at most @max octets,

@@ -84,8 +84,10 @@ static void free_call_state(struct rr_conn *c, struct rr_call_state *s)
 {
 	rr_call_table_del(&c->table, &s->entry);
 	rr_call_chunks_free(c, s);
-	rr_reply_pull_free(c, s);
-	rr_rtr_call_free(c, s);
+	if (c->cfg.features.on) {
+		rr_reply_pull_free(c, s);
+		rr_rtr_call_free(c, s);
+	}
 	rr_mbuf_free(&c->quota, &s->reply_buf);
 	rr_recv_put(c, s->reply_rbuf);
 	rr_list_del(&s->all);
@@ -318,6 +320,14 @@ static void watch_end(struct rr_conn *c, struct rr_call_state *s)
 		c->overdue_at = c->now + c->cfg.drain_ns;
 }
 
+/* Ends what features have begun for the call. */
+static void end_features(struct rr_conn *c, struct rr_call_state *s, int status)
+{
+	rr_rtr_call_end(c, s);
+	rr_reply_pull_end(c, s);
+	rr_notice_carried(c, s, status == RR_CALL_OK);
+}
+
 void rr_call_end(struct rr_conn *c, struct rr_call_state *s, int status)
 {
 	bool kept = !rr_list_empty(&s->kept);
@@ -331,9 +341,8 @@ void rr_call_end(struct rr_conn *c, struct rr_call_state *s, int status)
 	    (s->phase == RR_CALL_WAITING && status != RR_CALL_OK))
 		rr_answer_forget(c, s);
 	rr_tx_forget_call(c, s);
-	rr_rtr_call_end(c, s);
-	rr_reply_pull_end(c, s);
-	rr_notice_carried(c, s, status == RR_CALL_OK);
+	if (c->cfg.features.on)
+		end_features(c, s, status);
 	abandon_reply(c, s);
 	rr_call_move(s, RR_CALL_EV_END, RR_CALL_ENDING);
 	s->status = status;

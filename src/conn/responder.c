@@ -58,7 +58,8 @@ void rr_request_free(struct rr_conn *c, struct rr_request_state *q)
 {
 	rr_request_sent(c, q);
 	rr_collect_free(c, q);
-	rr_rtr_request_free(c, q);
+	if (c->cfg.features.on)
+		rr_rtr_request_free(c, q);
 	rr_pull_free(c, q);
 	rr_mbuf_free(&c->quota, &q->buf);
 	rr_quota_uncharge(&c->quota, q->reserved);

@@ -132,9 +132,9 @@ static void append_reference(struct rr_xmit *x, const struct rr_slice *run)
 
 void rr_xmit_header(struct rr_xmit *x, const struct rr_writer *w)
 {
-	RR_ASSERT(!rr_writer_bad(w));
-	(void)append_own(x, rr_writer_used(w)); /* the octets have already been
-	                                         * written */
+	RR_ASSERT(!rr_writer_bad(w) && !x->n_sge);
+	x->used = rr_writer_used(w);
+	x->sge[x->n_sge++] = (struct rr_sge){.base = x->buf, .len = (uint32_t)x->used};
 }
 
 void rr_xmit_append(struct rr_xmit *x, struct rr_stream *s, size_t len)

@@ -28,24 +28,21 @@ void rr_ddp_put(uint8_t *dst, const struct rr_ddp *h)
 
 int rr_ddp_get(const uint8_t *src, size_t len, struct rr_ddp *ret)
 {
-	struct rr_ddp h = {0};
-
-	if (len < RR_DDP_TAGGED)
+	if (len < RR_DDP_TAGGED || len < rr_ddp_size(src[0] & CTRL_TAGGED))
 		return -EBADMSG;
-	h.tagged = src[0] & CTRL_TAGGED;
-	h.last = src[0] & CTRL_LAST;
-	h.version = src[0] & CTRL_VERSION;
-	h.rdmap = src[1];
-	if (len < rr_ddp_size(h.tagged))
-		return -EBADMSG;
-	h.stag = rr_load_u32(src + 2);
-	if (h.tagged) {
-		h.to = rr_load_u64(src + 6);
+	*ret = (struct rr_ddp){
+	        .tagged = src[0] & CTRL_TAGGED,
+	        .last = src[0] & CTRL_LAST,
+	        .version = src[0] & CTRL_VERSION,
+	        .rdmap = src[1],
+	        .stag = rr_load_u32(src + 2),
+	};
+	if (ret->tagged) {
+		ret->to = rr_load_u64(src + 6);
 	} else {
-		h.qn = rr_load_u32(src + 6);
-		h.msn = rr_load_u32(src + 10);
-		h.mo = rr_load_u32(src + 14);
+		ret->qn = rr_load_u32(src + 6);
+		ret->msn = rr_load_u32(src + 10);
+		ret->mo = rr_load_u32(src + 14);
 	}
-	*ret = h;
-	return (int)rr_ddp_size(h.tagged);
+	return (int)rr_ddp_size(ret->tagged);
 }

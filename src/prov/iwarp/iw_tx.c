@@ -188,10 +188,11 @@ struct tx_seg {
 
 /* Initializes a segment without payload.  The gather list is not cleared, to save
  * time. */
-static void begin_seg(struct tx_seg *s, const struct rr_ddp *h)
+static void begin_seg(struct tx_seg *s, enum rr_rdmap_op op, bool tagged, bool last)
 {
-	s->h = *h;
-	s->hlen = (uint32_t)rr_ddp_size(h->tagged);
+	s->h = (struct rr_ddp){
+	        .tagged = tagged, .last = last, .rdmap = RR_RDMAP_CTRL(op)};
+	s->hlen = (uint32_t)rr_ddp_size(tagged);
 	s->n = 0;
 	s->len = 0;
 	s->stag = 0;
@@ -310,24 +311,26 @@ static void frame_message(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
 	struct rr_iw_tx *tx = &ep->tx;
 	bool tagged = wr->kind == RR_POST_WRITE;
 	uint32_t n = RR_MIN(max_payload(tx, tagged), wr->len - tx->done);
-	struct rr_ddp h = {.tagged = tagged, .last = n == wr->len - tx->done};
+	bool last = n == wr->len - tx->done;
 	struct tx_seg s;
 
-	h.stag = wr->handle;
+	begin_seg(&s,
+	          tagged       ? RR_OP_WRITE
+	          : wr->handle ? RR_OP_SEND_INV
+	                       : RR_OP_SEND,
+	          tagged, last);
+	s.h.stag = wr->handle;
 	if (tagged) {
-		h.rdmap = RR_RDMAP_CTRL(RR_OP_WRITE);
-		h.to = wr->offset + tx->done;
+		s.h.to = wr->offset + tx->done;
 	} else {
-		h.rdmap = RR_RDMAP_CTRL(wr->handle ? RR_OP_SEND_INV : RR_OP_SEND);
-		h.qn = RR_QN_SEND;
-		h.msn = tx->msn[RR_QN_SEND];
-		h.mo = tx->done;
+		s.h.qn = RR_QN_SEND;
+		s.h.msn = tx->msn[RR_QN_SEND];
+		s.h.mo = tx->done;
 	}
-	begin_seg(&s, &h);
 	gather_octets(ep, wr, &s, n);
 	emit_fpdu(tx, &s);
 	tx->done += n;
-	if (!h.last)
+	if (!last)
 		return;
 	if (!tagged)
 		tx->msn[RR_QN_SEND]++;
@@ -339,15 +342,11 @@ static void frame_message(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
 static void frame_untagged(struct rr_iw_tx *tx, enum rr_rdmap_op op, uint32_t qn,
                            void *body, uint32_t len)
 {
-	struct rr_ddp h = {
-	        .last = true,
-	        .rdmap = RR_RDMAP_CTRL(op),
-	        .qn = qn,
-	        .msn = tx->msn[qn]++,
-	};
 	struct tx_seg s;
 
-	begin_seg(&s, &h);
+	begin_seg(&s, op, false, true);
+	s.h.qn = qn;
+	s.h.msn = tx->msn[qn]++;
 	set_seg_payload(&s, body, len, 0);
 	emit_fpdu(tx, &s);
 }
@@ -442,13 +441,7 @@ static void frame_response(struct rr_iw_ep *ep)
 	uint32_t n = RR_MIN(max_payload(tx, true), r->req.size);
 	struct tx_seg s;
 	uint8_t raw[RR_READ_REQUEST];
-	struct rr_ddp h = {
-	        .tagged = true,
-	        .last = n == r->req.size,
-	        .rdmap = RR_RDMAP_CTRL(RR_OP_READ_RESPONSE),
-	        .stag = r->req.sink_stag,
-	        .to = r->req.sink_to,
-	};
+	bool last = n == r->req.size;
 	enum rr_term_error e;
 	uint8_t *src;
 
@@ -459,13 +452,15 @@ static void frame_response(struct rr_iw_ep *ep)
 		            raw);
 		return;
 	}
-	begin_seg(&s, &h);
+	begin_seg(&s, RR_OP_READ_RESPONSE, true, last);
+	s.h.stag = r->req.sink_stag;
+	s.h.to = r->req.sink_to;
 	set_seg_payload(&s, src, n, r->req.src_stag);
 	emit_fpdu(tx, &s);
 	r->req.size -= n;
 	r->req.src_to += n;
 	r->req.sink_to += n;
-	if (!h.last)
+	if (!last)
 		return;
 	rr_ring_pop(&ep->resps, 1);
 	finish_message(tx);
@@ -473,14 +468,9 @@ static void frame_response(struct rr_iw_ep *ep)
 
 static void frame_empty_write(struct rr_iw_tx *tx)
 {
-	struct rr_ddp h = {
-	        .tagged = true,
-	        .last = true,
-	        .rdmap = RR_RDMAP_CTRL(RR_OP_WRITE),
-	};
 	struct tx_seg s;
 
-	begin_seg(&s, &h);
+	begin_seg(&s, RR_OP_WRITE, true, true);
 	emit_fpdu(tx, &s);
 }
 
