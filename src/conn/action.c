@@ -169,11 +169,13 @@ bool rr_conn_next(struct rr_conn *c, struct rr_action *ret)
 
 /* -- completions ----------------------------------------------------------- */
 
-/* Completes a Send or Write.  Returns false if no action results.  A message of a
- * feature or a request may end what other messages wait for. */
+/* Completes a Send or Write.  Returns false if no action results.  Other messages may
+ * have waited for this one if it belongs to a feature or a request, or if no message
+ * could be sent. */
 static bool complete_xmit(struct rr_conn *c, struct rr_xmit *x, int status)
 {
-	bool awaited = x->request || c->features || rr_tx_clogged(c);
+	bool awaited = x->request || c->features || rr_tx_clogged(c) ||
+	               !c->version->may_send(c);
 
 	rr_xmit_completed(c, x, status);
 	return awaited || !rr_list_empty(&c->actions);

@@ -320,8 +320,10 @@ void side_complete_one(struct side *s)
 {
 	struct side_wc w = s->wc[s->wc_head++ % SIDE_QUEUE];
 
-	rr_conn_completed(s->c, w.token, w.status, s->now);
-	side_drain(s);
+	if (rr_conn_completed(s->c, w.token, w.status, s->now))
+		side_drain(s);
+	else
+		assert_false(rr_conn_next(s->c, &(struct rr_action){0}));
 }
 
 void side_complete_all(struct side *s)
