@@ -127,7 +127,7 @@ static int plan_write(struct call_plan *p, unsigned i)
 	size_t len;
 	int err;
 
-	if (p->s->rtr && !rr_rtr_dest_needs_region(p->c, &p->s->call->dests[i])) {
+	if (p->s->rtr && !rr_rtr_dest_needs_region(p->c, p->s, i)) {
 		p->s->n_writes++;
 		return 0;
 	}
@@ -503,7 +503,7 @@ static bool plan_short_reply(const struct call_plan *p)
 {
 	size_t most = (size_t)RR_SHORT_REPLY_PARTS * p->c->props.recv_inline;
 
-	return (p->longest_sent || asks_directions(p->s->call)) &&
+	return (p->longest_sent || rr_rtr_is_directed(p->c, p->s)) &&
 	       rr_rtr_plan_response(p->c, p->s, most) &&
 	       rr_rtr_has_receives(p->c, p->s);
 }
@@ -521,6 +521,35 @@ static bool plan_group_reply(struct call_plan *p)
 	return !add_reply_chunk(p, want) && rr_rtr_plan_response(p->c, p->s, 0);
 }
 
+static void forget_results(struct call_plan *p, const struct call_plan *before)
+{
+	struct rr_call_state *s = p->s;
+
+	if (s->chunk_buf.p)
+		p->c->count.reply_chunks_offered--;
+	rr_call_chunks_free(p->c, s);
+	s->n_writes = 0;
+	*p = *before;
+}
+
+/* Plans the results and the response.  Results that may be placed by Send or written are
+ * written, longest first, until the response can hold the others. */
+static bool plan_group_results(struct call_plan *p)
+{
+	const struct call_plan before = *p;
+
+	for (;;) {
+		if (!plan_writes(p)) {
+			bound_reply(p->s);
+			if (plan_group_reply(p))
+				return true;
+		}
+		if (!rr_rtr_write_longest(p->c, p->s))
+			return false;
+		forget_results(p, &before);
+	}
+}
+
 /* Plans a group.  Places item @longest and all shorter items by Send; NULL = none.  With
  * @body, the whole Payload stream is pulled. */
 static bool plan_group(struct call_plan *p, const struct rr_piece *longest, bool body)
@@ -528,10 +557,7 @@ static bool plan_group(struct call_plan *p, const struct rr_piece *longest, bool
 	struct rr_call_state *s = p->s;
 
 	p->longest_sent = longest;
-	if (!rr_rtr_call_begin(p->c, s) || plan_writes(p))
-		return false;
-	bound_reply(s);
-	if (!plan_group_reply(p))
+	if (!rr_rtr_call_begin(p->c, s) || !plan_group_results(p))
 		return false;
 	plan_reads(p);
 	s->special = body;
@@ -545,14 +571,10 @@ static void forget_group(struct call_plan *p, const struct call_plan *before)
 {
 	struct rr_call_state *s = p->s;
 
-	if (s->chunk_buf.p)
-		p->c->count.reply_chunks_offered--;
+	forget_results(p, before);
 	rr_rtr_call_free(p->c, s);
-	rr_call_chunks_free(p->c, s);
 	rr_stream_init(&s->stream);
 	s->special = s->in_place = false;
-	s->n_writes = 0;
-	*p = *before;
 }
 
 static bool has_reducible_item(const struct call_plan *p)
@@ -575,7 +597,8 @@ static bool may_profit(const struct call_plan *p)
 /* Returns true if the planned group is better than a message of a base type. */
 static bool is_profitable(const struct call_plan *p)
 {
-	return asks_directions(p->s->call) || !fits_one_message(p, p->s->stream.left);
+	return rr_rtr_is_directed(p->c, p->s) ||
+	       !fits_one_message(p, p->s->stream.left);
 }
 
 /* Returns the longest item that may be placed by Send and is not as long as @than; NULL

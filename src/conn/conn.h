@@ -203,6 +203,8 @@ enum rr_direct {
 	RR_DIRECT_SEND,    /* by Send */
 	RR_DIRECT_CHOICE,  /* the peer chooses one of the two */
 	RR_DIRECT_BY_SIZE, /* RDMA Write above a length, otherwise by Send */
+	RR_DIRECT_FIT,     /* by Send if the response can hold it, otherwise a Write
+	                    * chunk */
 };
 
 /* The destination of a DDP-eligible result: one Write chunk.      [v2 §4.3.6] */
@@ -213,14 +215,15 @@ struct rr_dest {
 	/* How the peer is asked to place the result, if it has the feature RTR.
 	 * [ext §5.5] */
 	enum rr_direct direct;
+	bool lend; /* a result placed by Send may stay where it arrived: @ret_base */
 	uint32_t min_len;     /* shorter results stay in the payload, octets */
 	uint32_t above;       /* RR_DIRECT_BY_SIZE: longer results are written */
 	uint32_t begin, end;  /* range of positions in the Call of the operation that
 	                       * the result belongs to; both 0 = the whole Call */
 	size_t ret_len;       /* octets received; set before RR_ACT_CALL_DONE */
-	const void *ret_base; /* @base, or, if a second attempt needed more space (see
-	                       * rr_call_recover), memory that the connection owns and
-	                       * lends until rr_conn_call_release */
+	const void *ret_base; /* @base, or memory that the connection owns and lends
+	                       * until rr_conn_call_release: if a second attempt needed
+	                       * more space (see rr_call_recover), or with @lend */
 	bool ret_used;        /* false = the peer returned the chunk unused */
 	bool ret_offered;     /* the answered Call provided a chunk with segments for
 	                       * this result */
@@ -272,6 +275,7 @@ struct rr_recovery {
 	/* Chunks that the Call provided when the error was received. */
 	unsigned reads, writes, segments;
 	bool special;
+	bool as_group; /* the Call was sent as a group, which no second attempt is */
 	uint64_t reply_chunk_bytes;
 };
 
@@ -343,6 +347,8 @@ struct rr_request {
 	unsigned n_reads;    /* Read chunks, without the Position Zero chunk */
 	uint64_t read_bytes; /* octets in these Read chunks */
 	unsigned n_writes;   /* Write chunks */
+	/* Octets in each; or the longest result that a response can place by Send, if
+	 * the peer has asked for that. */
 	uint64_t write_bytes[RR_WIRE_MAX_WRITES];
 	bool has_reply_chunk;
 	uint64_t reply_chunk_bytes;

@@ -33,6 +33,7 @@ void rr_recover_note(struct rr_call_state *s)
 	const struct rr_lists *l = s->chunks ? &s->chunks->lists : NULL;
 
 	r->special = s->special;
+	r->as_group = s->rtr && !s->rtr->plain;
 	r->reads = l ? (unsigned)l->n_reads - s->special : 0;
 	r->reads += s->rtr ? s->rtr->n_items : 0;
 	r->writes = l ? l->n_writes : 0;
@@ -106,7 +107,9 @@ static bool enlarge_reply(const struct rr_conn *c, const struct rr_call *call,
 {
 	size_t most = RR_MAX((size_t)c->cfg.max_message_bytes, call->reply_bytes);
 
-	if (!bytes || bytes <= r->reply_chunk_bytes || bytes > most)
+	if (!bytes)
+		return r->as_group; /* the results do not fit a response by Send */
+	if (bytes <= r->reply_chunk_bytes || bytes > most)
 		return false;
 	r->reply_bytes = bytes;
 	return true;

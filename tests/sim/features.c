@@ -43,6 +43,8 @@ static void draw_rtr(struct plan *p, struct rr_rng *r, unsigned side)
 	g->rtr_no_send_results = one_in(r, 4);
 	g->tbsn_max = 1 + (uint32_t)rr_rng_below(r, 65536);
 	g->group_wait = 1 + rr_rng_below(r, 50000000);
+	for (unsigned i = 0; i < p->n_calls[side]; i++)
+		p->spec[side][i].lend = one_in(r, 2);
 }
 
 static const struct {

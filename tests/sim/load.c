@@ -55,8 +55,11 @@ static void make_call(struct node *n, struct asked *a)
 			          s->item[i], true);
 	}
 	for (unsigned i = 0; i < s->n_dests; i++) {
-		a->dests[i] =
-		        (struct rr_dest){.base = malloc(s->dest[i]), .len = s->dest[i]};
+		a->dests[i] = (struct rr_dest){.base = malloc(s->dest[i]),
+		                               .len = s->dest[i],
+		                               .direct = s->lend ? RR_DIRECT_FIT
+		                                                 : RR_DIRECT_NONE,
+		                               .lend = s->lend};
 		memset(a->dests[i].base, 0xd7, s->dest[i]);
 	}
 	a->call.xid = s->xid;
@@ -153,6 +156,35 @@ static uint64_t call_octets(const struct spec *s)
 	return len;
 }
 
+static void check_placed(struct node *n, const struct asked *a)
+{
+	const struct plan *p = &n->run->plan;
+	const struct spec *s = a->spec;
+
+	for (unsigned i = 0; i < s->n_dests; i++) {
+		const struct rr_dest *d = &a->dests[i];
+		bool grown = s->grown == i + 1;
+		bool lent = !grown && d->ret_base != d->base;
+		uint32_t r = i < s->n_results && i < s->n_chunks ? s->result[i] : 0;
+		uint8_t *item = part(p, s, STREAM_REPLY, 2 * i + 1, r);
+
+		CHECK(n->run, grown || r <= d->len,
+		      "call %u: result %u cannot have fitted", s->index, i);
+		CHECK(n->run, !r || (d->ret_base != d->base) == grown || s->lend,
+		      "call %u: result %u is elsewhere", s->index, i);
+		CHECK(n->run, d->ret_len == r && d->ret_used == (r > 0),
+		      "call %u: result %u has %zu octets (used %d), not %u", s->index,
+		      i, d->ret_len, d->ret_used, r);
+		CHECK(n->run, !r || !memcmp(d->ret_base, item, r),
+		      "call %u: result %u wrong", s->index, i);
+		free(item);
+		for (size_t k = grown || lent ? 0 : r; k < d->len; k++)
+			CHECK(n->run, ((uint8_t *)d->base)[k] == 0xd7,
+			      "call %u: octet %zu after result %u changed", s->index, k,
+			      i);
+	}
+}
+
 static void check_result(struct node *n, const struct asked *a)
 {
 	const struct plan *p = &n->run->plan;
@@ -167,27 +199,7 @@ static void check_result(struct node *n, const struct asked *a)
 	free(want);
 	CHECK(n->run, !s->refuse.code || s->first.code,
 	      "call %u: answered though refused", s->index);
-	for (unsigned i = 0; i < s->n_dests; i++) {
-		const struct rr_dest *d = &a->dests[i];
-		bool grown = s->grown == i + 1;
-		uint32_t r = i < s->n_results && i < s->n_chunks ? s->result[i] : 0;
-		uint8_t *item = part(p, s, STREAM_REPLY, 2 * i + 1, r);
-
-		CHECK(n->run, grown || r <= d->len,
-		      "call %u: result %u cannot have fitted", s->index, i);
-		CHECK(n->run, !r || (d->ret_base != d->base) == grown,
-		      "call %u: result %u is elsewhere", s->index, i);
-		CHECK(n->run, d->ret_len == r && d->ret_used == (r > 0),
-		      "call %u: result %u has %zu octets (used %d), not %u", s->index,
-		      i, d->ret_len, d->ret_used, r);
-		CHECK(n->run, !r || !memcmp(d->ret_base, item, r),
-		      "call %u: result %u wrong", s->index, i);
-		free(item);
-		for (size_t k = grown ? 0 : r; k < d->len; k++)
-			CHECK(n->run, ((uint8_t *)d->base)[k] == 0xd7,
-			      "call %u: octet %zu after result %u changed", s->index, k,
-			      i);
-	}
+	check_placed(n, a);
 }
 
 /* Of a Write chunk in the last attempt: what the first error asked for may still be
@@ -262,7 +274,8 @@ static bool remote_error_is_due(struct node *n, const struct spec *s,
 	if (call_octets(s) > peer->max_message_bytes &&
 	    (e->code == RDMA2_ERR_INVAL_CONT || e->code == RDMA2_ERR_SYSTEM))
 		return true;
-	if (e->code == RDMA2_ERR_REPLY_RESOURCE && breaks_promise(n, s))
+	if (e->code == RDMA2_ERR_REPLY_RESOURCE &&
+	    (breaks_promise(n, s) || (s->lend && !e->arg[0])))
 		return true;
 	/* Reverse, level 1: no continuation; what was asked for is too long. */
 	return s->dir == SERVER && p->rvrsdir == RDMA2_RVRSDIR_SIMPLE &&
@@ -306,6 +319,24 @@ static void check_lent(struct node *n, const struct asked *a)
 		      i);
 }
 
+/* Results that are not in the caller's memory, which is gone, are lent until now. */
+static void check_lent_results(struct node *n, const struct asked *a)
+{
+	const struct spec *s = a->spec;
+
+	for (unsigned i = 0; i < RR_MIN(s->n_dests, s->n_results); i++) {
+		const struct rr_dest *d = &a->dests[i];
+		uint8_t *item =
+		        part(&n->run->plan, s, STREAM_REPLY, 2 * i + 1, s->result[i]);
+
+		CHECK(n->run,
+		      !d->ret_used || d->ret_base == d->base ||
+		              !memcmp(d->ret_base, item, d->ret_len),
+		      "call %u: result %u changed before its release", s->index, i);
+		free(item);
+	}
+}
+
 static void release(struct node *n, struct asked *a)
 {
 	if (a->call.reply) {
@@ -316,6 +347,7 @@ static void release(struct node *n, struct asked *a)
 		CHECK(n->run, a->call.status || !memcmp(a->call.reply, want, len),
 		      "call %u: reply changed before its release", a->spec->index);
 		free(want);
+		check_lent_results(n, a);
 		rr_conn_call_release(n->pump.conn, &a->call, run_now(n->run));
 	}
 	a->released = true;
@@ -450,8 +482,10 @@ static void check_second_offer(struct node *n, const struct rr_request *q,
 		CHECK(n->run, q->write_bytes[e->arg[0] - 1] == e->arg[1],
 		      "request %u: the chunk did not grow", s->index);
 		break;
-	case RDMA2_ERR_REPLY_RESOURCE:
-		CHECK(n->run, q->has_reply_chunk && q->reply_chunk_bytes >= e->arg[0],
+	case RDMA2_ERR_REPLY_RESOURCE: /* 0: of a group, for its items */
+		CHECK(n->run,
+		      !e->arg[0] ||
+		              (q->has_reply_chunk && q->reply_chunk_bytes >= e->arg[0]),
 		      "request %u: the Reply chunk did not grow", s->index);
 		break;
 	case RDMA2_ERR_BAD_XDR: /* ERR_CHUNK */
@@ -476,7 +510,9 @@ static void check_offer(struct node *n, const struct rr_request *q, struct spec 
 	      "request %u: %u Write chunks, not %u", s->index, q->n_writes, s->n_dests);
 	s->n_chunks = q->n_writes;
 	for (unsigned i = 0; i < s->n_chunks; i++)
-		CHECK(n->run, s->grown == i + 1 || q->write_bytes[i] == s->dest[i],
+		CHECK(n->run,
+		      s->grown == i + 1 || q->write_bytes[i] == s->dest[i] ||
+		              (s->lend && q->write_bytes[i] > s->dest[i]),
 		      "request %u: Write chunk %u of %llu octets", s->index, i,
 		      (unsigned long long)q->write_bytes[i]);
 	for (unsigned i = 0; i < s->n_items; i++)
@@ -522,7 +558,10 @@ void load_admit(struct node *n, struct rr_request *q)
 
 	CHECK(n->run, s, "side %u: request with unknown xid %08x", n->side, q->xid);
 	for (v = n->served; v; v = v->next)
-		CHECK(n->run, v->spec != s, "request %u comes twice", s->index);
+		/* After a result by Send that was too long, the Send of the first answer
+		 * may still have to complete. */
+		CHECK(n->run, v->spec != s || (v->answered && s->first.code),
+		      "request %u comes twice", s->index);
 	v = calloc(1, sizeof(*v));
 	v->next = n->served;
 	v->request = q;

@@ -52,6 +52,7 @@ struct spec {
 	uint32_t reply_bytes;
 	bool split; /* the first piece comes in two of odd length */
 	bool own_sinks;
+	bool lend;              /* results may stay where they arrive */
 	struct rr_error refuse; /* once; code 0: not at all */
 	bool refuse_early;      /* at ADMIT */
 	/* What has become of it: the error that it recovered from, Write chunks of

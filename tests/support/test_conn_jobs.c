@@ -159,6 +159,7 @@ static void check_reply(struct job *j)
 	memcpy(want, flat, n);
 	for (unsigned i = 0; i < j->n_results; i++) {
 		size_t len = j->result[i];
+		bool lent;
 		bool by_chunk =
 		        i < j->n_dests && j->dest[i] &&
 		        (!j->min_len || len >= j->min_len || j->dests[i].ret_used);
@@ -169,9 +170,12 @@ static void check_reply(struct job *j)
 		if (by_chunk) {
 			assert_int_equal(j->dests[i].ret_used, len > 0);
 			assert_int_equal(j->dests[i].ret_len, len);
-			assert_memory_equal(j->dests[i].base, flat + at, len);
+			lent = j->dests[i].ret_base != j->dests[i].base;
+			assert_true(j->lend || !lent);
+			j->n_lent += lent;
+			assert_memory_equal(j->dests[i].ret_base, flat + at, len);
 			/* not an octet beyond [V2-4.3.6.2-02] */
-			for (size_t x = len; x < j->dest[i]; x++)
+			for (size_t x = lent ? 0 : len; x < j->dest[i]; x++)
 				assert_int_equal(((uint8_t *)j->dests[i].base)[x],
 				                 0xcc);
 		} else {
@@ -282,6 +286,7 @@ struct job *workload_add(struct workload *w, const struct job *shape)
 	j->flat = flat;
 	for (unsigned i = 0; i < j->n_dests; i++) {
 		j->dests[i].direct = j->direct;
+		j->dests[i].lend = j->lend;
 		j->dests[i].min_len = j->min_len;
 		j->dests[i].above = j->above;
 		if (!j->dest[i])

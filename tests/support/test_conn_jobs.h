@@ -27,6 +27,7 @@ struct job {
 	bool user_sinks;
 	enum rr_direct direct; /* of each destination, with the limits that follow */
 	uint32_t min_len, above;
+	bool lend;
 
 	struct rr_call call;
 	struct rr_piece piece[2 * MAX_ITEMS + 2];
@@ -38,6 +39,7 @@ struct job {
 	struct rr_dest dests[MAX_ITEMS];
 	bool served, done;
 	unsigned ended;
+	unsigned n_lent;  /* results that stayed in Receive buffers */
 	bool take, taken; /* take the memory of its Reply; it was taken */
 };
 

@@ -293,6 +293,256 @@ static void a_pulled_item_lands_in_the_users_memory(void **state)
 	workload_end(w);
 }
 
+/* -- results that stay where they arrived ---------------------------------- */
+
+static struct job lent_read(size_t len)
+{
+	return (struct job){.filler = 40,
+	                    .n_results = 1,
+	                    .result = {len},
+	                    .n_dests = 1,
+	                    .dest = {len},
+	                    .direct = RR_DIRECT_FIT,
+	                    .lend = true,
+	                    .reply_filler = 80,
+	                    .reply_bytes = 200};
+}
+
+/* NS-s17-01, NS-s11-06: a READ of 8 KiB without a copy, a registration or RDMA. */
+static void a_result_is_lent(void **state)
+{
+	struct workload *w = new_pair(2, 4096, 2);
+	const struct job shape = lent_read(8192);
+	struct job *j;
+
+	(void)state;
+	start_pair(w);
+	j = run_job(w, &shape, RR_CALL_OK);
+	assert_int_equal(j->n_lent, 1);
+	assert_int_equal(count_sent(REQ), 1);
+	assert_int_equal(count_sent(RESP), 1);
+	assert_int_equal(counters(&w->p.cl).registrations, 0);
+	assert_int_equal(counters(&w->p.cl).bytes_copied, 0);
+	assert_int_equal(counters(&w->p.cl).bytes_placed, 8192);
+	assert_int_equal(w->p.sv.n_writes, 0);
+	workload_end(w);
+}
+
+/* Each is copied to the memory given: a result that is not contiguous, one that fills
+ * less than half of its segment, and any if the user does not allow it. [ext §5.4] */
+static void other_results_are_copied(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		struct workload *w = new_pair(2, 4096, 2);
+		struct job shape = lent_read(i == 0 ? 8193 : i == 1 ? 2047 : 8192);
+		struct job *j;
+
+		shape.lend = i < 2;
+		start_pair(w);
+		j = run_job(w, &shape, RR_CALL_OK);
+		assert_int_equal(j->n_lent, 0);
+		assert_int_equal(counters(&w->p.cl).bytes_copied, shape.result[0]);
+		assert_int_equal(counters(&w->p.cl).registrations, 0);
+		workload_end(w);
+	}
+}
+
+/* The limits of what can be lent: half of a segment, a full buffer; and of what the
+ * response can hold: as many transmissions as the peer sends.  Longer results are
+ * written to the memory given, by a Write chunk of the base protocol. */
+static void results_at_the_limits(void **state)
+{
+	static const struct {
+		size_t len;
+		unsigned lent, groups;
+	} rows[] = {{2048, 1, 1},  {4096, 1, 1},  {8192, 1, 1}, {1, 0, 1},
+	            {32768, 0, 1}, {32769, 0, 0}, {0, 0, 1}};
+
+	(void)state;
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(rows); i++) {
+		struct workload *w = new_pair(2, 4096, 2);
+		struct job shape = lent_read(rows[i].len);
+		struct job *j;
+
+		w->p.sv.cfg.features.rtr_responses = 4;
+		shape.dest[0] = RR_MAX(rows[i].len, (size_t)1);
+		start_pair(w);
+		j = run_job(w, &shape, RR_CALL_OK);
+		assert_int_equal(j->n_lent, rows[i].lent);
+		assert_int_equal(count_sent(REQ), rows[i].groups);
+		assert_int_equal(counters(&w->p.cl).registrations, !rows[i].groups);
+		assert_int_equal(w->p.sv.n_writes, !rows[i].groups);
+		workload_end(w);
+	}
+}
+
+/* Several results: those that fit are placed by Send, the longest are written. */
+static void the_longest_results_are_written(void **state)
+{
+	struct workload *w = new_pair(2, 8192, 2);
+	struct job shape = lent_read(8192), *j;
+
+	(void)state;
+	shape.n_results = shape.n_dests = 4;
+	shape.result[1] = shape.dest[1] = 400000;
+	shape.result[2] = shape.dest[2] = 8192;
+	shape.result[3] = shape.dest[3] = 4096;
+	start_pair(w);
+	j = run_job(w, &shape, RR_CALL_OK);
+	assert_int_equal(count_sent(REQ), 1);
+	assert_int_equal(j->n_lent, 3);
+	assert_int_equal(counters(&w->p.cl).registrations, 1);
+	assert_int_equal(counters(&w->p.cl).bytes_write_chunk, 400000);
+	assert_int_equal(counters(&w->p.cl).bytes_placed, 8192 + 8192 + 4096);
+	workload_end(w);
+}
+
+/* Where nothing can be placed by Send, the base protocol's Write chunk is used: one end
+ * has the feature off, or no segments, or does not place results. */
+static void without_placement_there_is_a_write_chunk(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		struct workload *w = new_pair(2, 8192, i == 2 ? 0 : 2);
+		const struct job shape = lent_read(8192);
+		struct job *j;
+
+		if (i < 2)
+			(i ? &w->p.sv : &w->p.cl)->cfg.features.on = 0;
+		w->p.sv.cfg.features.rtr_no_send_results = i == 3;
+		start_pair(w);
+		j = run_job(w, &shape, RR_CALL_OK);
+		assert_int_equal(j->n_lent, 0);
+		assert_int_equal(count_sent(REQ), 0);
+		assert_int_equal(counters(&w->p.cl).registrations, 1);
+		assert_int_equal(w->p.sv.n_writes, 1);
+		workload_end(w);
+	}
+}
+
+/* [O13] Without a stated length a lent result reserves Receives, or is written. */
+static void lent_results_make_no_call_wait(void **state)
+{
+	struct workload *w = new_pair(2, 8192, 2);
+	struct job shape = lent_read(8192);
+	unsigned lent = 0;
+
+	(void)state;
+	shape.reply_bytes = 0;
+	w->hold = true;
+	start_pair(w);
+	for (unsigned i = 0; i < 31; i++)
+		job_start(&w->p.cl, workload_add(w, &shape));
+	settle_pair(w);
+	assert_int_equal(count_sent(REQ), 15);
+	assert_int_equal(w->n_held, 31);
+	w->hold = false;
+	workload_answer_held(w);
+	settle_pair(w);
+	for (unsigned i = 0; i < 31; i++)
+		lent += w->job[i].n_lent;
+	assert_int_equal(lent, 15);
+	workload_end(w);
+}
+
+static unsigned kept;
+static struct rr_call *kept_call[MAX_CALLS];
+
+static void keep_call(struct side *s, struct rr_call *call)
+{
+	(void)s;
+	assert_int_equal(call->status, RR_CALL_OK);
+	kept_call[kept++] = call;
+}
+
+/* Results stay lent until the calls are released, also after the connection is lost; the
+ * number of posted Receives does not fall. */
+static void results_outlive_the_connection(void **state)
+{
+	struct workload *w = new_pair(2, 8192, 2);
+	const struct job shape = lent_read(16384);
+	struct rr_conn_info before, after;
+	uint8_t copy[4][16384];
+
+	(void)state;
+	start_pair(w);
+	w->p.cl.on_call_done = keep_call;
+	rr_conn_info(w->p.cl.c, &before);
+	kept = 0;
+	for (unsigned i = 0; i < 4; i++) {
+		job_start(&w->p.cl, workload_add(w, &shape));
+		settle_pair(w);
+		assert_int_equal(kept, i + 1);
+		assert_ptr_not_equal(kept_call[i]->dests[0].ret_base,
+		                     kept_call[i]->dests[0].base);
+		memcpy(copy[i], kept_call[i]->dests[0].ret_base, 16384);
+	}
+	rr_conn_info(w->p.cl.c, &after);
+	assert_int_equal(after.receives_posted, before.receives_posted);
+	pair_lose(&w->p, -ECONNRESET);
+	side_drain(&w->p.cl);
+	for (unsigned i = 0; i < 4; i++) {
+		assert_memory_equal(copy[i], kept_call[i]->dests[0].ret_base, 16384);
+		rr_conn_call_release(w->p.cl.c, kept_call[i], w->p.cl.now);
+		w->job[i].done = true;
+	}
+	side_drain(&w->p.cl);
+	workload_end(w);
+}
+
+/* A response in several transmissions is charged to the quota as long as it is lent. */
+static void lent_groups_are_charged(void **state)
+{
+	struct workload *w = new_pair(2, 8192, 2);
+	struct job shape = lent_read(16384);
+	struct rr_conn_info info;
+
+	(void)state;
+	shape.reply_filler = 40000;
+	shape.reply_bytes = 40100;
+	start_pair(w);
+	w->p.cl.on_call_done = keep_call;
+	kept = 0;
+	job_start(&w->p.cl, workload_add(w, &shape));
+	settle_pair(w);
+	rr_conn_info(w->p.cl.c, &info);
+	assert_true(info.held_bytes > 40000 + 16384);
+	rr_conn_call_release(w->p.cl.c, kept_call[0], w->p.cl.now);
+	w->job[0].done = true;
+	rr_conn_info(w->p.cl.c, &info);
+	assert_int_equal(info.held_bytes, 0);
+	workload_end(w);
+}
+
+/* The Responder finds no credits for the items of its response: a call that may be
+ * executed twice is sent again in the base protocol. */
+static void results_that_find_no_credits_are_asked_for_again(void **state)
+{
+	struct rr_error e = {.code = RDMA2_ERR_REPLY_RESOURCE};
+
+	(void)state;
+	for (unsigned twice = 0; twice < 2; twice++) {
+		struct workload *w = new_pair(1, 8192, 1);
+		struct job shape = lent_read(65536), *j;
+
+		shape.flags = twice ? RR_CALL_IDEMPOTENT : 0;
+		w->hold = true;
+		start_pair(w);
+		j = workload_add(w, &shape);
+		job_start(&w->p.cl, j);
+		settle_pair(w);
+		assert_int_equal(w->n_held, 1);
+		rr_conn_refuse(w->p.sv.c, w->held[0], &e, w->p.sv.now);
+		w->n_held = 0;
+		side_drain(&w->p.sv);
+		settle_pair(w);
+		assert_int_equal(j->call.status, RR_CALL_REMOTE_ERROR);
+		assert_int_equal(rr_call_recover(w->p.cl.c, &j->call), twice);
+		workload_end(w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -305,6 +555,15 @@ int main(void)
 	        cmocka_unit_test(too_long_an_item_is_pulled),
 	        cmocka_unit_test(the_longest_items_are_pulled),
 	        cmocka_unit_test(a_pulled_item_lands_in_the_users_memory),
+	        cmocka_unit_test(a_result_is_lent),
+	        cmocka_unit_test(other_results_are_copied),
+	        cmocka_unit_test(results_at_the_limits),
+	        cmocka_unit_test(the_longest_results_are_written),
+	        cmocka_unit_test(without_placement_there_is_a_write_chunk),
+	        cmocka_unit_test(lent_results_make_no_call_wait),
+	        cmocka_unit_test(results_outlive_the_connection),
+	        cmocka_unit_test(lent_groups_are_charged),
+	        cmocka_unit_test(results_that_find_no_credits_are_asked_for_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,8 +65,12 @@ struct rr_rtr_outgoing {
 	struct rr_stream *payload; /* lent */
 	unsigned n_items;  /* requests: items placed by Send.  Responses: pieces */
 	uint32_t reserved; /* requests: Receives still reserved for the response */
-	bool reported;     /* requests: a response was reported as faulty */
-	bool plain;        /* requests: sent by base header types after all */
+	uint32_t written;  /* requests: bit mask of the RR_DIRECT_FIT results that are
+	                    * written, because the response cannot hold them */
+	/* Requests: the response in whose Receive buffers results are lent, or NULL. */
+	struct rr_rtr_incoming *lent;
+	bool reported; /* requests: a response was reported as faulty */
+	bool plain;    /* requests: sent by base header types after all */
 	struct rr_rtr_header h;
 	struct rr_rtr_load load;
 	struct rr_rtr_plan plan;
@@ -172,6 +176,8 @@ bool rr_rtr_respond(struct rr_conn *, struct rr_request_state *,
 /* Sends the response if there are enough credits; otherwise lets it wait at the head of
  * the queue.  Returns false if it has to wait longer. */
 bool rr_rtr_transmit_response(struct rr_conn *, struct rr_request_state *);
+/* Returns the length of the longest result that the response can place by Send. */
+uint64_t rr_rtr_result_room(const struct rr_conn *, const struct rr_request_state *);
 /* Handles a report about a response to @xid. */
 void rr_rtr_response_reported(struct rr_conn *, uint32_t xid);
 /* Returns the length of the header of a response to this request, without segment
@@ -199,8 +205,14 @@ void rr_rtr_call_free(struct rr_conn *, struct rr_call_state *);
 void rr_rtr_call_end(struct rr_conn *, struct rr_call_state *);
 /* Handles the error that the peer does not know the call's header type. */
 void rr_rtr_refused(struct rr_conn *, struct rr_call_state *);
-/* Returns true if the destination's memory is registered. */
-bool rr_rtr_dest_needs_region(const struct rr_conn *, const struct rr_dest *);
+/* Returns true if the memory of destination @i is registered. */
+bool rr_rtr_dest_needs_region(const struct rr_conn *, const struct rr_call_state *,
+                              unsigned i);
+/* Returns true if a destination is directed in a way that only a group has. */
+bool rr_rtr_is_directed(const struct rr_conn *, const struct rr_call_state *);
+/* Has the longest RR_DIRECT_FIT result that was to be placed by Send be written.  Returns
+ * false if there is none. */
+bool rr_rtr_write_longest(const struct rr_conn *, struct rr_call_state *);
 /* Determines how many Receives the call reserves for a response with @reply_bytes octets
  * of Payload stream.  Returns false if they do not suffice for it. */
 bool rr_rtr_plan_response(const struct rr_conn *, struct rr_call_state *,

@@ -27,8 +27,10 @@ bool rr_rtr_call_begin(struct rr_conn *c, struct rr_call_state *s)
 
 void rr_rtr_call_free(struct rr_conn *c, struct rr_call_state *s)
 {
-	if (s->rtr)
-		rr_slab_put(&c->rtr.out_slab, s->rtr);
+	if (!s->rtr)
+		return;
+	rr_rtr_incoming_free(c, s->rtr->lent);
+	rr_slab_put(&c->rtr.out_slab, s->rtr);
 	s->rtr = NULL;
 }
 
@@ -130,14 +132,16 @@ static void add_items(const struct rr_conn *c, const struct rr_call_state *s,
 		at += add_excised(o, h, sent, numbers, at);
 }
 
-/* Returns how destination @d is directed.  A peer that cannot place results by Send, or
+/* Returns how destination @i is directed.  A peer that cannot place results by Send, or
  * buffers of ours without targetable segments, leave only explicit RDMA. */
 static enum rr_wire_rtr_place direction_of(const struct rr_conn *c,
-                                           const struct rr_dest *d)
+                                           const struct rr_call_state *s, unsigned i)
 {
 	if (!(c->rtr.support & RTRS_TBSNRESP) || !rr_rtr_targets(&c->rtr.own))
 		return XMDTYPE_EXRW;
-	switch (d->direct) {
+	switch (s->call->dests[i].direct) {
+	case RR_DIRECT_FIT:
+		return s->rtr->written >> i & 1 ? XMDTYPE_EXRW : XMDTYPE_TBSN;
 	case RR_DIRECT_SEND:
 		return XMDTYPE_TBSN;
 	case RR_DIRECT_CHOICE:
@@ -151,9 +155,38 @@ static enum rr_wire_rtr_place direction_of(const struct rr_conn *c,
 	return XMDTYPE_EXRW;
 }
 
-bool rr_rtr_dest_needs_region(const struct rr_conn *c, const struct rr_dest *d)
+bool rr_rtr_dest_needs_region(const struct rr_conn *c, const struct rr_call_state *s,
+                              unsigned i)
 {
-	return direction_of(c, d) != XMDTYPE_TBSN;
+	return direction_of(c, s, i) != XMDTYPE_TBSN;
+}
+
+bool rr_rtr_is_directed(const struct rr_conn *c, const struct rr_call_state *s)
+{
+	for (unsigned i = 0; i < s->n_writes; i++) {
+		enum rr_direct direct = s->call->dests[i].direct;
+
+		if (direct == RR_DIRECT_FIT ? !rr_rtr_dest_needs_region(c, s, i)
+		                            : direct != RR_DIRECT_NONE)
+			return true;
+	}
+	return false;
+}
+
+bool rr_rtr_write_longest(const struct rr_conn *c, struct rr_call_state *s)
+{
+	const struct rr_dest *d = s->call->dests;
+	unsigned longest = s->call->n_dests;
+
+	for (unsigned i = 0; i < s->call->n_dests; i++)
+		if (d[i].direct == RR_DIRECT_FIT &&
+		    !rr_rtr_dest_needs_region(c, s, i) &&
+		    (longest == s->call->n_dests || d[i].len >= d[longest].len))
+			longest = i;
+	if (longest == s->call->n_dests)
+		return false;
+	s->rtr->written |= 1u << longest;
+	return true;
 }
 
 static uint32_t range_end(const struct rr_dest *d)
@@ -175,7 +208,7 @@ static void add_directions(const struct rr_conn *c, const struct rr_call_state *
 	int err = 0;
 
 	for (unsigned i = 0; i < s->n_writes; i++, d++) {
-		enum rr_wire_rtr_place type = direction_of(c, d);
+		enum rr_wire_rtr_place type = direction_of(c, s, i);
 		const struct rr_mr *m = rr_call_chunks_find(s->chunks, RR_USE_WRITE, i);
 
 		if (!i || !has_range_of(d - 1, d))
@@ -247,7 +280,7 @@ static bool list_expected_results(const struct rr_conn *c,
 	l->n_items = 0;
 	for (unsigned i = 0; i < s->n_writes; i++) {
 		const struct rr_dest *d = &s->call->dests[i];
-		enum rr_wire_rtr_place type = direction_of(c, d);
+		enum rr_wire_rtr_place type = direction_of(c, s, i);
 		uint32_t len = (uint32_t)RR_MIN(d->len, UINT32_MAX);
 
 		choices = choices || type == XMDTYPE_CHOICE;

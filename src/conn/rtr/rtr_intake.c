@@ -138,53 +138,7 @@ static bool begins_call(const struct rr_rtr_incoming *in)
 	return rr_request_is_call(head, n, in->xid);
 }
 
-/* -- items that stay in place ---------------------------------------------- */
-
-/* Returns the number of the first segment, in its buffer, of octet @at. */
-static uint32_t segment_at(const struct rr_rbstruct *own, uint32_t at)
-{
-	return (at - own->group[0].length) / own->group[1].length;
-}
-
-static bool shares_segment(const struct rr_rbstruct *own,
-                           const struct rr_rtr_fragment *a,
-                           const struct rr_rtr_fragment *b)
-{
-	return a->number == b->number &&
-	       segment_at(own, a->at) <= segment_at(own, b->at + b->length - 1) &&
-	       segment_at(own, b->at) <= segment_at(own, a->at + a->length - 1);
-}
-
-static bool fills_half(const struct rr_rbstruct *own, const struct rr_rtr_fragment *f)
-{
-	uint32_t n =
-	        segment_at(own, f->at + f->length - 1) - segment_at(own, f->at) + 1;
-
-	return f->length >= (uint64_t)n * own->group[1].length / 2;
-}
-
-/* Returns the only fragment of an item that can stay in place, or NULL. */
-static const struct rr_rtr_fragment *find_in_place(const struct rr_rbstruct *own,
-                                                   const struct rr_rtr_placement *p,
-                                                   uint32_t item)
-{
-	const struct rr_rtr_fragment *f = NULL;
-
-	for (unsigned i = 0; i < p->n; i++) {
-		if (p->fragment[i].item != item)
-			continue;
-		if (f)
-			return NULL;
-		f = &p->fragment[i];
-	}
-	if (!f || !fills_half(own, f))
-		return NULL;
-	for (unsigned i = 0; i < p->n; i++)
-		if (p->fragment[i].item != item &&
-		    shares_segment(own, f, &p->fragment[i]))
-			return NULL;
-	return f;
-}
+/* -- memory of the items --------------------------------------------------- */
 
 /* Copies an item.  Returns false if there is no memory. */
 static bool copy_request_item(struct rr_conn *c, struct rr_rtr_incoming *in, uint32_t i)
@@ -214,7 +168,7 @@ static bool settle_items(struct rr_conn *c, struct rr_rtr_incoming *in, bool *ke
 
 		if (in->h.item[i].type != XMDTYPE_TBSN)
 			continue;
-		f = find_in_place(&c->rtr.own, &in->place, i);
+		f = rr_rtr_in_place(&c->rtr.own, &in->place, i);
 		if (f) {
 			in->base[i] = in->rbuf[f->number]->data + f->at;
 			keep[f->number] = true;
@@ -323,6 +277,16 @@ static void make_lists(const struct rr_rtr_header *h, struct rr_lists *l)
 	list_chunk(h, &h->reply, l);
 }
 
+/* Tells the user how long the results may be that are to be placed by Send. */
+static void describe_rooms(const struct rr_conn *c, struct rr_request_state *q)
+{
+	const struct rr_rtr_header *h = &q->rtr->h;
+
+	for (uint32_t i = 0; i < h->n_dirs; i++)
+		if (h->dir[i].type == XMDTYPE_TBSN)
+			q->req.write_bytes[i] = rr_rtr_result_room(c, q);
+}
+
 /* Creates the request.  Returns false if there is no memory; the group is given in any
  * case. */
 static bool admit_group(struct rr_conn *c, struct rr_rtr_incoming *in)
@@ -345,6 +309,7 @@ static bool admit_group(struct rr_conn *c, struct rr_rtr_incoming *in)
 		return false;
 	}
 	q->req.continued = in->h.count > 1;
+	describe_rooms(c, q);
 	rr_request_begin(c, q);
 	return true;
 }

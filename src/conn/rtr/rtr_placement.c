@@ -164,3 +164,50 @@ int rr_rtr_place(const struct rr_rbstruct *own, const struct rr_rtr_header *h,
 			return -EPROTO;
 	return 0;
 }
+
+/* -- items that stay in place ---------------------------------------------- */
+
+/* Returns the number of the first segment, in its buffer, of octet @at. */
+static uint32_t segment_at(const struct rr_rbstruct *own, uint32_t at)
+{
+	return (at - own->group[0].length) / own->group[1].length;
+}
+
+static bool shares_segment(const struct rr_rbstruct *own,
+                           const struct rr_rtr_fragment *a,
+                           const struct rr_rtr_fragment *b)
+{
+	return a->number == b->number &&
+	       segment_at(own, a->at) <= segment_at(own, b->at + b->length - 1) &&
+	       segment_at(own, b->at) <= segment_at(own, a->at + a->length - 1);
+}
+
+static bool fills_half(const struct rr_rbstruct *own, const struct rr_rtr_fragment *f)
+{
+	uint32_t n =
+	        segment_at(own, f->at + f->length - 1) - segment_at(own, f->at) + 1;
+
+	return f->length >= (uint64_t)n * own->group[1].length / 2;
+}
+
+const struct rr_rtr_fragment *rr_rtr_in_place(const struct rr_rbstruct *own,
+                                              const struct rr_rtr_placement *p,
+                                              uint32_t item)
+{
+	const struct rr_rtr_fragment *f = NULL;
+
+	for (unsigned i = 0; i < p->n; i++) {
+		if (p->fragment[i].item != item)
+			continue;
+		if (f)
+			return NULL;
+		f = &p->fragment[i];
+	}
+	if (!f || !fills_half(own, f))
+		return NULL;
+	for (unsigned i = 0; i < p->n; i++)
+		if (p->fragment[i].item != item &&
+		    shares_segment(own, f, &p->fragment[i]))
+			return NULL;
+	return f;
+}

@@ -284,6 +284,11 @@ static uint32_t response_limit(const struct rr_conn *c,
 	return RR_MIN(q->rtr->h.rsbuf, own);
 }
 
+uint64_t rr_rtr_result_room(const struct rr_conn *c, const struct rr_request_state *q)
+{
+	return (uint64_t)response_limit(c, q) * c->rtr.target_bytes;
+}
+
 /* Stores the plan's results for writing them later. */
 static void store_plan(struct response_plan *p)
 {

@@ -4,8 +4,9 @@
  *
  * A response is accepted only if it has one item for each direction of its request, of a
  * kind that the direction allows.  Items that were placed by Send are copied to their
- * destinations, once.  All memory that the request advertised is fenced, whatever the
- * results are.
+ * destinations, once.  If the user allows it, an item that can stay in its Receive buffer
+ * is lent instead, until the call is released.  All memory that the request advertised is
+ * fenced, whatever the results are.
  */
 #include "conn/core.h"
 
@@ -55,13 +56,13 @@ static bool match_segments(const struct rr_rtr_header *ours, const struct rr_chu
 /* Returns true if a direction may have this result. */
 static bool allows_result(const struct rr_rtr_header *ours, const struct rr_rtr_dir *d,
                           const struct rr_rtr_header *theirs,
-                          const struct rr_rtr_item *it, size_t room)
+                          const struct rr_rtr_item *it)
 {
 	if (it->type == XMDTYPE_EXRW)
 		return d->type != XMDTYPE_TBSN &&
 		       match_segments(ours, &d->where, theirs, &it->where);
 	if (it->type == XMDTYPE_TBSN)
-		return d->type != XMDTYPE_EXRW && it->length <= room;
+		return d->type != XMDTYPE_EXRW;
 	/* The decoder refuses all others. */
 	RR_ASSERT(it->type == XMDTYPE_TOOSHORT || it->type == XMDTYPE_NOITEM);
 	return true;
@@ -75,8 +76,7 @@ static bool match_response(const struct rr_call_state *s,
 	if (theirs->n_items != ours->n_dirs)
 		return false;
 	for (uint32_t i = 0; i < ours->n_dirs; i++)
-		if (!allows_result(ours, &ours->dir[i], theirs, &theirs->item[i],
-		                   s->call->dests[i].len))
+		if (!allows_result(ours, &ours->dir[i], theirs, &theirs->item[i]))
 			return false;
 	if (!theirs->has_reply)
 		return true;
@@ -86,7 +86,26 @@ static bool match_response(const struct rr_call_state *s,
 
 /* -- results --------------------------------------------------------------- */
 
-static void take_result(struct rr_conn *c, const struct rr_rtr_incoming *in, uint32_t i,
+/* Stores where result @i is, in its destination or in the Receive buffer.  Returns true if
+ * it is lent. */
+static bool place_result(struct rr_conn *c, const struct rr_rtr_incoming *in,
+                         uint32_t i, struct rr_dest *d)
+{
+	const struct rr_rtr_fragment *f =
+	        d->lend ? rr_rtr_in_place(&c->rtr.own, &in->place, i) : NULL;
+
+	c->count.bytes_placed += d->ret_len;
+	if (f) {
+		d->ret_base = in->rbuf[f->number]->data + f->at;
+		return true;
+	}
+	rr_rtr_copy_item(in, i, d->base);
+	c->count.bytes_copied += d->ret_len;
+	return false;
+}
+
+/* Takes result @i.  Returns true if it is lent. */
+static bool take_result(struct rr_conn *c, const struct rr_rtr_incoming *in, uint32_t i,
                         struct rr_dest *d)
 {
 	const struct rr_rtr_item *it = &in->h.item[i];
@@ -97,11 +116,7 @@ static void take_result(struct rr_conn *c, const struct rr_rtr_incoming *in, uin
 	d->ret_offered = d->len > 0;
 	if (it->type == XMDTYPE_EXRW)
 		c->count.bytes_write_chunk += it->length;
-	if (!sent || !it->length)
-		return;
-	rr_rtr_copy_item(in, i, d->base);
-	c->count.bytes_placed += it->length;
-	c->count.bytes_copied += it->length;
+	return sent && it->length && place_result(c, in, i, d);
 }
 
 /* Takes the Payload stream: the Receive buffer of a single transmission, or a copy.
@@ -138,21 +153,53 @@ static int take_reply_chunk(struct rr_conn *c, struct rr_call_state *s,
 	return RR_CALL_OK;
 }
 
+/* Returns true if a result placed by Send is longer than its destination, whose length the
+ * peer does not know.  Sets the call's error to that of a Write chunk that is too short. */
+static bool exceeds_dest(struct rr_call_state *s, const struct rr_rtr_incoming *in)
+{
+	for (uint32_t i = 0; i < in->h.n_items; i++) {
+		uint32_t len = in->h.item[i].length;
+
+		if (in->h.item[i].type != XMDTYPE_TBSN || len <= s->call->dests[i].len)
+			continue;
+		s->call->error =
+		        (struct rr_error){RDMA2_ERR_WRITE_RESOURCE, {i + 1, len}};
+		rr_recover_note(s);
+		return true;
+	}
+	return false;
+}
+
+/* Takes the results and the Payload stream.  Returns the call's status, and sets @lent if
+ * a result is lent. */
+static int take_all(struct rr_conn *c, struct rr_call_state *s,
+                    struct rr_rtr_incoming *in, bool *lent)
+{
+	if (!match_response(s, in))
+		return -EPROTO;
+	if (exceeds_dest(s, in))
+		return RR_CALL_REMOTE_ERROR;
+	for (uint32_t i = 0; i < in->h.n_items; i++)
+		*lent |= take_result(c, in, i, &s->call->dests[i]);
+	return in->h.has_reply ? take_reply_chunk(c, s, in) : take_payload(c, s, in);
+}
+
+/* Takes the response.  The call keeps it if results are lent. */
 static void finish_response(struct rr_conn *c, struct rr_call_state *s,
                             struct rr_rtr_incoming *in)
 {
-	int status = -EPROTO;
+	bool lent = false;
+	int status;
 
 	rr_call_event(s, RR_CALL_EV_ANSWER);
-	if (match_response(s, in)) {
-		for (uint32_t i = 0; i < in->h.n_items; i++)
-			take_result(c, in, i, &s->call->dests[i]);
-		status = in->h.has_reply ? take_reply_chunk(c, s, in)
-		                         : take_payload(c, s, in);
-	}
+	status = take_all(c, s, in, &lent);
 	if (status != RR_CALL_OK)
 		c->count.discards++;
 	rr_conn_trace(c, RR_TRACE_REPLY_RECEIVED, in->xid, 4, s->reply_len, 0);
+	if (lent)
+		s->rtr->lent = in;
+	else
+		rr_rtr_incoming_free(c, in);
 	rr_call_end(c, s, status);
 }
 
@@ -160,16 +207,21 @@ void rr_rtr_take_response(struct rr_conn *c, struct rr_rtr_incoming *in)
 {
 	struct rr_call_state *s = rr_rtr_awaiting(c, in->xid);
 	struct rr_rtr_error fault;
+	int err;
 
-	if (s && rr_rtr_place(&c->rtr.own, &in->h, in->got, &in->place, &fault)) {
-		rr_rtr_name(in, &fault);
-		c->count.discards++;
-		rr_rtr_report(c, true, &fault);
-		rr_rtr_response_faulty(c, in->xid);
-	} else if (s) {
-		finish_response(c, s, in);
-	} else {
+	if (!s) {
 		rr_call_drained(c, in->xid);
+		rr_rtr_incoming_free(c, in);
+		return;
 	}
+	err = rr_rtr_place(&c->rtr.own, &in->h, in->got, &in->place, &fault);
+	if (!err) {
+		finish_response(c, s, in);
+		return;
+	}
+	rr_rtr_name(in, &fault);
+	c->count.discards++;
+	rr_rtr_report(c, true, &fault);
+	rr_rtr_response_faulty(c, in->xid);
 	rr_rtr_incoming_free(c, in);
 }
