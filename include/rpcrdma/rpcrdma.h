@@ -97,9 +97,10 @@ struct rpcrdma_dest {
 	void *base;           /* lent until the call is done */
 	size_t len;           /* its size */
 	size_t ret_len;       /* octets placed; set before done is called */
-	const void *ret_base; /* address of the octets: @base; or, if an idempotent
-				 call was retried with more space than @len, library
-				 memory that is valid until done returns */
+	const void *ret_base; /* address of the octets: @base; or library memory that
+				 is valid until done returns, if an idempotent call
+				 was retried with more space than @len, or with
+				 lend_results of the call's options */
 	bool ret_used;        /* false: the result has no such item, or it is inline */
 	/* True if the attempt that the server answered offered this memory.  If a
 	 * nonempty eligible result is inline nevertheless, the server broke the
@@ -581,6 +582,15 @@ struct rpcrdma_call_options {
 	 * server, the library provides memory for a Reply in advance only if results of
 	 * this length do not fit in one message. */
 	size_t reply_usual;
+	/* Bit i: the result of dests[i] may be lent where it arrives (feature rtr).  The
+	 * server is then asked to place such results by Send, as many as its response
+	 * can hold, the shortest first.  No memory is registered for them.  In done,
+	 * ret_base of a dest points into a Receive buffer of the library if its result
+	 * is contiguous there and fills at least half of its buffer segments; otherwise
+	 * the octets are copied to the dest's memory.  The other results, and all
+	 * results if one end lacks the feature or rtr-segments, are written to that
+	 * memory by RDMA Write.  rpcrdma_call_sync copies all results to it. */
+	uint64_t lend_results;
 };
 
 /* Starts a call.  After a reconnect the library sends the call again, under the same
@@ -686,8 +696,9 @@ RPCRDMA_API int rpcrdma_service_add(struct rpcrdma_service *,
  * A Call whose items were placed might not reach the handler: its connection may be
  * lost, or the reply cache may answer it.  @place is called again for a repeated Call.
  * @place is not called for arguments that arrive in the library's memory: arguments
- * that are inline, short or in several messages, and all arguments under RPCSEC_GSS,
- * since the caller is not verified yet.  The memory is not part of the budget
+ * that are inline, short, placed by Send or in several messages, and all arguments under
+ * RPCSEC_GSS, since the caller is not verified yet.  If a Call has other items that are
+ * to be read, n_items counts only these.  The memory is not part of the budget
  * (rpcrdma_budget_set); max_chunk_bytes and max_held_bytes of the connection apply to
  * it.  Neither function may call the library.
  */
@@ -812,7 +823,8 @@ rpcrdma_request_engine(const struct rpcrdma_request *);
  * in which item is true.  Use the functions of rpcrdma/cursor.h to read the pieces. */
 RPCRDMA_API unsigned rpcrdma_request_args(const struct rpcrdma_request *,
                                           const struct rpcrdma_piece **ret);
-/* Returns the size in octets of the client's Write chunk for the i-th eligible result,
+/* Returns the size in octets of the client's Write chunk for the i-th eligible result; if
+ * the client asks for this result by Send, the number of octets that a response can hold;
  * or 0 if it provided no such chunk. */
 RPCRDMA_API uint64_t rpcrdma_request_result_room(const struct rpcrdma_request *,
                                                  unsigned i);

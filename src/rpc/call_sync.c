@@ -38,17 +38,23 @@ struct sync_call {
 	bool begun, left, done;
 };
 
-/* Returns -EOVERFLOW if a result was too large for its destination.  The library has
- * then put the result in its own memory, which is freed after the done function. */
-static int check_dests(const struct rpcrdma_reply *r)
+/* Copies the results in the library's memory, which is freed after the done function, to
+ * their destinations.  Returns -EOVERFLOW if a result is too large for that. */
+static int fill_dests(const struct rpcrdma_reply *r)
 {
 	int err = 0;
 
-	for (unsigned i = 0; i < r->n_dests; i++)
-		if (r->dests[i].ret_used && r->dests[i].ret_base != r->dests[i].base) {
-			r->dests[i].ret_base = NULL;
+	for (unsigned i = 0; i < r->n_dests; i++) {
+		struct rpcrdma_dest *d = &r->dests[i];
+
+		if (!d->ret_used || d->ret_base == d->base)
+			continue;
+		if (d->ret_len <= d->len)
+			memcpy(d->base, d->ret_base, d->ret_len);
+		else
 			err = -EOVERFLOW;
-		}
+		d->ret_base = d->ret_len <= d->len ? d->base : NULL;
+	}
 	return err;
 }
 
@@ -73,7 +79,7 @@ static void take_results(struct rpcrdma_call *k, const struct rpcrdma_reply *r,
 	s->reply = *r;
 	s->reply.results = s->results;
 	if (!r->status) {
-		s->reply.status = check_dests(r);
+		s->reply.status = fill_dests(r);
 		if (r->len > s->size)
 			s->reply.status = -EOVERFLOW;
 		else if (r->len)

@@ -601,7 +601,9 @@ static int fill_call(struct rpcrdma_call *k, const struct rpcrdma_call_options *
 		o->dests[i].ret_used = false;
 		o->dests[i].ret_offered = false;
 		k->dests[i] = (struct rr_dest){.base = o->dests[i].base,
-		                               .len = o->dests[i].len};
+		                               .len = o->dests[i].len,
+		                               .lend = o->lend_results >> i & 1};
+		k->dests[i].direct = k->dests[i].lend ? RR_DIRECT_FIT : RR_DIRECT_NONE;
 	}
 	k->call.xid = rr_load_u32(k->header);
 	k->call.flags = (o->force_special ? RR_CALL_SPECIAL : 0u) |

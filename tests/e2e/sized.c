@@ -260,7 +260,7 @@ static const struct taken {
 	               #type " ends in padding")
 NO_PADDING(rpcrdma_engine_options, spin_ns);
 NO_PADDING(rpcrdma_conn_options, features);
-NO_PADDING(rpcrdma_call_options, reply_usual);
+NO_PADDING(rpcrdma_call_options, lend_results);
 NO_PADDING(rpcrdma_gss_options, timeout_ns);
 NO_PADDING(rpcrdma_service_gss_options, no_room_arg);
 NO_PADDING(rpcrdma_hostauth_options, n_allow);
