@@ -19,14 +19,14 @@ place_name(place) = place eq "one" ? "both ends on one core" : "a core each"
 set grid lc rgb "#dddddd"
 set style data linespoints
 set pointsize 0.6
-set key bottom right reverse Left samplen 2 spacing 0.9 opaque noenhanced
+set key below maxrows 4 reverse Left samplen 2 spacing 0.9 noenhanced
 set logscale xy
 set linetype 1 lc rgb "#555555" pt 7
 set linetype 2 lc rgb "#c08000" pt 7
 set linetype 3 lc rgb "#0060ad" pt 7
 set linetype 4 lc rgb "#40a0e0" pt 7
 
-set terminal svg size 1000,800 font "sans-serif,12" background "white"
+set terminal svg size 1000,1000 font "sans-serif,12" background "white"
 set output out."/size.svg"
 set multiplot layout 2,2
 set xrange [3:1400]
@@ -48,16 +48,15 @@ do for [place in "one split"] {
 }
 unset multiplot
 
-set terminal svg size 1000,400 font "sans-serif,12" background "white"
+set terminal svg size 1000,450 font "sans-serif,12" background "white"
 set output out."/depth.svg"
 set multiplot layout 1,2
 set xrange [0.9:72]
 set xtics (1, 2, 4, 8, 16, 32, 64)
-set xlabel "calls in flight"
 set yrange [*:*]
 set ylabel "thousand NULL calls per second"
 do for [place in "one split"] {
-	set title sprintf("NULL, %s", place_name(place))
+	set title sprintf("NULL, by calls in flight, %s", place_name(place))
 	plot by_depth(place, "tcp") lt 1 title "raw TCP", \
 		by_depth(place, "tirpc") lt 2 title "libtirpc", \
 		by_depth(place, "rdma") lt 3 title "librpcrdma", \
@@ -65,12 +64,11 @@ do for [place in "one split"] {
 }
 unset multiplot
 
-set terminal svg size 600,400 font "sans-serif,12" background "white"
+set terminal svg size 600,450 font "sans-serif,12" background "white"
 set output out."/memory.svg"
-set title "Memory of an idle connection"
+set title "Memory of an idle connection, by their number"
 set xrange [0.9:1200]
 set xtics (1, 4, 16, 64, 256, 1024)
-set xlabel "connections"
 set ylabel "KiB for each"
 unset logscale y
 set yrange [0:*]
@@ -88,11 +86,10 @@ bars = "< awk -F '\t' '$1 == \"cell\" && $2 == \"nfs\" && $8 == \"nfsd\" {" \
 	." function get(k, place, depth) { return (k, place, depth) in ratio ? ratio[k, place, depth] : \"-\" }" \
 	." END { for (i = 1; i <= n; i++) print order[i], get(order[i], \"one\", 1), get(order[i], \"one\", 8)," \
 	." get(order[i], \"split\", 1), get(order[i], \"split\", 8); if (!n) print \"none\", 0, 0, 0, 0 }' ".cells
-set terminal svg size 1000,420 font "sans-serif,12" background "white"
+set terminal svg size 1100,420 font "sans-serif,12" background "white"
 set output out."/nfs.svg"
 unset logscale x
 set title "rpcrdma nfsd, as a multiple of the speed of nfs-ganesha and libnfs over TCP"
-unset xlabel
 set ylabel "nfs-ganesha = 1"
 set xrange [*:*]
 set style data histograms
@@ -100,7 +97,7 @@ set style histogram clustered gap 1
 set style fill solid 0.9 border -1
 set boxwidth 0.9
 set xtics auto rotate by -30
-set key top right
+set key outside right top maxrows auto maxcols 1
 set datafile missing "-"
 plot bars using 2:xtic(1) lt 1 title "one core, 1 in flight", \
 	bars using 3 lt 2 title "one core, 8 in flight", \
