@@ -438,6 +438,24 @@ static void responses_that_do_not_fit_are_refused(void **state)
 		assert_true(refused > 10);
 }
 
+/* A result that is longer than its memory, and than all Receives reserved: a longer Reply
+ * chunk would not help, and the error has no length.               [ext §5.5] */
+static void items_that_do_not_fit_are_refused_without_a_length(void **state)
+{
+	for (unsigned i = 0; i < MX_SETTINGS; i++) {
+		struct mx_case k = {.n_dests = 1,
+		                    .n_results = 1,
+		                    .dest = {100},
+		                    .result = {50000},
+		                    .direct = RR_DIRECT_SEND,
+		                    .reply_filler = 4000};
+
+		set_features(&k, &structures[1], true);
+		assert_int_equal(run_placed(&mx_placement_settings[i], &k).reply,
+		                 MX_REFUSED);
+	}
+}
+
 /* NS-s15-01, NS-s20-03: the longest items that do not fit are read, the others are placed
  * by Send.  The header has both kinds in the order of their positions. */
 static void items_that_do_not_fit_are_read(void **state)
@@ -588,6 +606,7 @@ const struct CMUnitTest mx_placement_tests[] = {
         cmocka_unit_test(groups_stay_within_every_limit),
         cmocka_unit_test(abilities_may_be_unequal),
         cmocka_unit_test(responses_that_do_not_fit_are_refused),
+        cmocka_unit_test(items_that_do_not_fit_are_refused_without_a_length),
         cmocka_unit_test(items_that_do_not_fit_are_read),
         cmocka_unit_test(replies_of_unknown_length_are_short),
         cmocka_unit_test(replies_too_long_for_a_response_are_exposed),
