@@ -9,6 +9,16 @@
  *   CACHING  local disks: the engine's thread reads attributes of open objects, and
  *            data that the kernel reports as cached
  *   ASLEEP   others: even reading attributes may sleep; workers run all operations
+ *
+ * On AWAKE file systems one operation keeps the engine's thread busy for at most the
+ * time to copy NFSD_MAX_IO octets or to list NFSD_MAX_DIR octets, about 0.2 ms.  If
+ * memory is short, the kernel may swap or reclaim pages meanwhile, as in any thread.
+ *
+ * On CACHING file systems the engine's thread reads with RWF_NOWAIT, which never sleeps.
+ * It does not write: ext4 supports RWF_NOWAIT for reading only, btrfs refuses most such
+ * writes with EAGAIN, and a write without it may sleep for seconds, because the kernel
+ * slows down a process that makes too many pages dirty, and because a journal's commit
+ * holds up changes of attributes.
  */
 #include "nfsd.h"
 #include <errno.h>
