@@ -100,9 +100,28 @@ cpus=$(taskset -cp $$ | sed 's/.*: //' | awk -F, '{
 cpu_a=$(echo "$cpus" | sed -n 1p)
 cpu_b=$(echo "$cpus" | sed -n 2p)
 
+# Per cent of all CPUs that other work has used in a second.
+busy_percent() {
+	{
+		head -n 1 /proc/stat
+		sleep 1
+		head -n 1 /proc/stat
+	} | awk '{
+		total = 0
+		for (i = 2; i <= NF; i++) total += $i
+		idle = $5 + $6
+		if (NR == 1) { total_before = total; idle_before = idle }
+	}
+	END {
+		total -= total_before
+		print total ? int(100 - 100 * (idle - idle_before) / total + 0.5) : 0
+	}'
+}
+
 describe_run() {
-	load=$(cut -d' ' -f1 /proc/loadavg)
-	busy=$(echo "$load" | awk '{ print ($1 > 1 ? "true" : "false") }')
+	used=$(busy_percent)
+	busy=false
+	[ "$used" -le 10 ] || busy=true
 	commit=$(git -C "$here" rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 	modified=false
 	[ -z "$(git -C "$here" status --porcelain --untracked-files=no 2>/dev/null)" ] || modified=true
@@ -113,7 +132,7 @@ describe_run() {
 	note cpu "${cpu:-$(uname -m)}"
 	note cpus "$(nproc --all)"
 	note kernel "$(uname -sr)"
-	note load "$load"
+	note busy_percent "$used"
 	note busy "$busy"
 	note repetitions "$reps"
 	note milliseconds "$ms"
@@ -121,7 +140,7 @@ describe_run() {
 	changed=""
 	! $modified || changed=" with changes"
 	echo "bench: commit $commit$changed, $cpu, $(uname -sr), $(nproc --all) CPUs"
-	echo "bench: $reps repetitions of $ms ms on CPUs $(echo "$cpus" | paste -sd,), load $load"
+	echo "bench: $reps repetitions of $ms ms on CPUs $(echo "$cpus" | paste -sd,); other work uses $used %"
 	! $busy || echo "bench: this machine is BUSY with other work: do not trust the numbers"
 }
 

@@ -72,7 +72,7 @@ $1 == "program" {
 END {
 	printf "{%s,%s,%s,\n", note("commit"), note("modified"), note("date")
 	printf "\"machine\":{%s,%s,%s,%s,%s},\n", note("cpu"), number_note("cpus"),
-		note("kernel"), number_note("load"), note("busy")
+		note("kernel"), note("busy"), number_note("busy_percent")
 	printf "%s,%s,%s,%s,\n", number_note("repetitions"), number_note("milliseconds"),
 		number_note("seconds"), note("quick")
 	printf "\"tables\":{%s},\n\"cells\":[%s],\n", tables, cells

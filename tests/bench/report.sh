@@ -40,7 +40,7 @@ END
 run --rdma-only
 keys . cells commit date failed machine memory milliseconds modified programs quick \
 	repetitions seconds skipped tables
-keys .machine busy cpu cpus kernel load
+keys .machine busy busy_percent cpu cpus kernel
 keys '.cells[0]' bytes connections depth failed label ns_max ns_min ns_per_call per_call place \
 	ratio runs subject table test
 keys '.cells[] | select(.subject == "rdma" and .test == "null" and .place == "one") | .per_call' \
@@ -57,7 +57,7 @@ json '[.cells[] | select(.subject == "rdma") | .per_call.sends > 1.9] | all'
 json '[.cells[] | select(.table == "odd") | .runs == 0 and .failed == 1 and .ratio == null] | all'
 json '.failed | length == 1 and (.[0] | test("tcp: read of 3 octets"))'
 json '[.memory[].connections] == [2, 3] and ([.memory[] | .server_kib > 0 and .client_kib > 0] | all)'
-json '.machine.busy | type == "boolean"'
+json '.machine | .busy == (.busy_percent > 10) and .busy_percent <= 100'
 json '.repetitions == 1 and .milliseconds == 2 and .quick == false and .machine.cpus > 0'
 grep -q 'FAILED: tcp: read of 3 octets' "$tmp/err" || fail "the failed row is not named"
 grep -q '^1 runs FAILED' "$tmp/text" || fail "the text does not count the failed row"
