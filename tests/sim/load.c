@@ -251,6 +251,18 @@ static bool breaks_promise(const struct node *n, const struct spec *s)
 	       spec_reply_bytes(s) > 4 * threshold;
 }
 
+/* Returns true if the Responder may have given up waiting for the credits of a response
+ * of several transmissions.  The peer grants credits after 10 ms at the latest.
+ * [ext §5.8] */
+static bool waits_too_briefly(const struct node *n)
+{
+	const struct plan *p = &n->run->plan;
+	const struct rr_conn_config *peer = &p->conn[!n->side];
+	unsigned both = p->conn[n->side].features.on & peer->features.on;
+
+	return both >> RR_FEATURE_RTR & 1 && peer->features.group_wait < RR_MS(20);
+}
+
 static bool remote_error_is_due(struct node *n, const struct spec *s,
                                 const struct rr_error *e)
 {
@@ -275,7 +287,7 @@ static bool remote_error_is_due(struct node *n, const struct spec *s,
 	    (e->code == RDMA2_ERR_INVAL_CONT || e->code == RDMA2_ERR_SYSTEM))
 		return true;
 	if (e->code == RDMA2_ERR_REPLY_RESOURCE &&
-	    (breaks_promise(n, s) || (s->lend && !e->arg[0])))
+	    (breaks_promise(n, s) || waits_too_briefly(n) || (s->lend && !e->arg[0])))
 		return true;
 	/* Reverse, level 1: no continuation; what was asked for is too long. */
 	return s->dir == SERVER && p->rvrsdir == RDMA2_RVRSDIR_SIMPLE &&
