@@ -278,6 +278,8 @@ void rr_answer_error(struct rr_conn *c, const struct rr_msg *m)
 		rr_call_end(c, s, RR_CALL_REMOTE_ERROR);
 		return;
 	}
+	if (e.code == RDMA2_ERR_INVAL_HTYPE && rr_notice_refused(c, m->p.xid))
+		return;
 	if (e.code == RDMA2_ERR_INVAL_HTYPE)
 		rr_htfam_control_refused(c);
 	if (!rr_props_rejected(c, m->p.xid) && !rr_ext_answered(c, m->p.xid, e.code))

@@ -590,6 +590,54 @@ static void no_timer_runs_for_a_notification_without_credit(void **state)
 	raw_end(s);
 }
 
+/* [ext §2.4 rule 7] A peer that refuses RDMA2_DONE as an unknown type gets no other one,
+ * also not one that waits.  Replies are still pulled. */
+static void a_refused_notification_is_the_last(void **state)
+{
+	struct spec_call *k;
+	struct side *s = rprc_asking(NULL, PEER("3", TEN_SECONDS), &k);
+
+	raw_receive(s, ONE("00000099")); /* to no Call */
+	rprc_expect_done(s, 0x99, 0);
+	raw_receive(s, INVAL_HTYPE("00000098")); /* about nothing of ours */
+	raw_receive(s, ONE("0000009a"));
+	rprc_expect_done(s, 0x9a, 0);
+	raw_receive(s, INVAL_HTYPE("00000099"));
+	raw_receive(s, ONE("0000009b"));
+	raw_expect_silence(s);
+	rprc_lay_out(s, 0x55);
+	raw_receive(s, ONE("00000055"));
+	assert_int_equal(k->call.status, RR_CALL_OK);
+	assert_int_equal(rprc_counters(s).done_sent, 2);
+	raw_expect_silence(s);
+	rprc_release(s, k);
+}
+
+/* A peer that knows RDMA2_MSG_DONE all the same: Calls carry what can be carried, and the
+ * rest is dropped when it falls due. */
+static void after_a_refusal_calls_still_carry(void **state)
+{
+	const struct rr_conn_config cfg = {.send_bytes = 4096};
+	struct side *s = rprc_puller(cfg, PEER("7", TEN_SECONDS));
+	struct spec_call *k = spec_new(0x60, 0);
+
+	raw_receive(s, ONE("00000099"));
+	rprc_pass_time(s, RR_SEC(1));
+	rprc_expect_done(s, 0x99, 0);
+	raw_receive(s, INVAL_HTYPE("00000099"));
+	raw_receive(s, ONE("0000009a"));
+	spec_start(s, k);
+	assert_int_equal(spec_word(&s->sent[0], 3), 0xffffff22);
+	assert_int_equal(spec_word(&s->sent[0], 6), 0x9a);
+	side_forget_sent(s);
+	raw_receive(s, ONE("0000009b"));
+	rprc_pass_time(s, RR_SEC(1));
+	raw_expect_silence(s);
+	raw_receive(s, "00000060" MSG_REPLY EMPTY REPLY("00000060"));
+	assert_int_equal(k->call.status, RR_CALL_OK);
+	rprc_release(s, k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -617,6 +665,8 @@ int main(void)
 	        cmocka_unit_test(owed_notifications_are_limited),
 	        cmocka_unit_test(a_notification_costs_a_credit),
 	        cmocka_unit_test(no_timer_runs_for_a_notification_without_credit),
+	        cmocka_unit_test(a_refused_notification_is_the_last),
+	        cmocka_unit_test(after_a_refusal_calls_still_carry),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

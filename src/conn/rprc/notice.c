@@ -8,6 +8,9 @@
  * list is processed.  So its notifications stay with the Call until the Call ends.  If
  * there was no Reply, each is repeated in an RDMA2_DONE, before any other.
  *
+ * A peer that refuses RDMA2_DONE as an unknown type gets no other one: then notifications
+ * that no Call carries are dropped, and the lifetime ends what the peer exposes.
+ *
  * A notification may invalidate the memory that was read.  It does not when the peer may
  * have invalidated it already, because a second invalidation can end the connection.
  */
@@ -85,6 +88,28 @@ static uint32_t usable_inv(const struct rr_conn *c, const struct rr_notice *n)
 	return c->now < n->inv_until ? n->inv_handle : 0;
 }
 
+static void drop_due_notices(struct rr_conn *c)
+{
+	struct rr_notice *n;
+
+	while ((n = first_notice(c)) && c->now >= n->due)
+		free_notice(c, n);
+}
+
+bool rr_notice_refused(struct rr_conn *c, uint32_t xid)
+{
+	struct rr_rprc *r = &c->rprc;
+	unsigned n = RR_MIN(r->n_done_xids, (unsigned)RR_DONE_XIDS);
+
+	for (unsigned i = 0; i < n; i++) {
+		if (r->done_xids[i] != xid)
+			continue;
+		r->mute = true;
+		return true;
+	}
+	return false;
+}
+
 bool rr_notice_transmit(struct rr_conn *c)
 {
 	struct rr_notice *n = first_notice(c);
@@ -92,7 +117,9 @@ bool rr_notice_transmit(struct rr_conn *c)
 	struct rr_writer w;
 	struct rr_xmit *x;
 
-	if (c->now < n->due)
+	if (c->rprc.mute)
+		drop_due_notices(c);
+	if (c->rprc.mute || c->now < n->due)
 		return false;
 	p.xid = n->xid;
 	x = rr_xmit_begin(c, &p, 0, &w);
@@ -102,6 +129,7 @@ bool rr_notice_transmit(struct rr_conn *c)
 	}
 	rr_xmit_header(x, &w);
 	x->inv_handle = usable_inv(c, n);
+	c->rprc.done_xids[c->rprc.n_done_xids++ % RR_DONE_XIDS] = n->xid;
 	free_notice(c, n);
 	c->count.done_sent++;
 	rr_xmit_send(c, x);

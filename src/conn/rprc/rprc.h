@@ -26,6 +26,7 @@ enum {
 	                            * reply, if replies can be exposed */
 	RR_EXPOSED_RUNS = 4,       /* contiguous runs of a reply exposed in place */
 	RR_EXPOSED_RUN_MIN = 4096, /* octets of the shortest such run */
+	RR_DONE_XIDS = 64,         /* RDMA2_DONE messages of which the XIDs are kept */
 	RR_MAX_NOTICES = 4096,     /* notifications that wait to be sent; the connection
 	                            * ends if there are more */
 };
@@ -95,6 +96,9 @@ struct rr_rprc {
 	struct rr_list notices;
 	unsigned n_notices;
 	struct rr_list carried; /* notifications that outstanding Calls have carried */
+	bool mute;              /* the peer does not know RDMA2_DONE */
+	uint32_t done_xids[RR_DONE_XIDS]; /* ring of XIDs of RDMA2_DONE messages sent */
+	unsigned n_done_xids;             /* number of XIDs ever stored in the ring */
 	struct rr_slab exposure_slab, pull_slab, notice_slab, carried_slab;
 };
 
@@ -173,6 +177,9 @@ void rr_notice_queue(struct rr_conn *, uint32_t xid, const struct rr_reply_pull 
 /* Sends the first notification as RDMA2_DONE, if it is due.  The caller has checked that
  * there are a notification and a credit.  Returns false if it is not due. */
 bool rr_notice_transmit(struct rr_conn *);
+/* Handles RDMA2_ERR_INVAL_HTYPE about @xid.  If that is the XID of an RDMA2_DONE that we
+ * have sent, returns true, and no message of this type is sent again. [ext §2.4] */
+bool rr_notice_refused(struct rr_conn *, uint32_t xid);
 rr_time rr_notice_deadline(const struct rr_conn *);
 /* Returns true if a notification about @xid is or will be owed, so that no Call may
  * use @xid. */
