@@ -281,6 +281,32 @@ static void an_overdue_call_has_plain_answers(void **state)
 	}
 }
 
+/* The peer refuses our properties while a group waits for its credits: the call goes by
+ * base header types at once, with all that it has registered. */
+static void refused_properties_end_a_planned_group(void **state)
+{
+	(void)state;
+	for (unsigned item = 0; item < 2; item++) {
+		const struct rr_conn_config g = rtr_client_config(32);
+		struct side *s = raw_new(RR_CONN_CLIENT, &g);
+		struct spec_call *k;
+		char hex[100];
+
+		sprintf(hex, "%08x" ERRORMSG "00000004", spec_word(&s->sent[0], 0));
+		raw_receive(s,
+		            "00000077 00000002 00200020 00000005 00000000 " RTR_PEER);
+		assert_true(s->ready);
+		k = start_long(s, item);
+		raw_receive(s, hex);
+		assert_true(s->n_sent > 0);
+		for (unsigned i = 0; i < s->n_sent; i++)
+			assert_int_equal(spec_word(&s->sent[i], 3), 0);
+		assert_int_equal(spec_word(&s->sent[0], 0), RTR_XID);
+		lose_all(s);
+		free(k);
+	}
+}
+
 /* A group that waits goes out when the credits come, or is cancelled. */
 static void a_group_that_waits_can_end(void **state)
 {
@@ -321,6 +347,7 @@ int main(void)
 	        cmocka_unit_test(a_group_does_not_wait_for_ever),
 	        cmocka_unit_test(an_overdue_mix_keeps_its_read_chunk),
 	        cmocka_unit_test(an_overdue_call_has_plain_answers),
+	        cmocka_unit_test(refused_properties_end_a_planned_group),
 	        cmocka_unit_test(a_group_that_waits_can_end),
 	};
 

@@ -11,9 +11,14 @@
 
 /* -- the choice ------------------------------------------------------------ */
 
+static bool rtr_in_use(const struct rr_conn *c)
+{
+	return c->features >> RR_FEATURE_RTR & 1;
+}
+
 bool rr_rtr_may_call(const struct rr_conn *c, const struct rr_call_state *s)
 {
-	return c->rtr.support && c->features >> RR_FEATURE_RTR & 1 && !c->rtr.refused &&
+	return c->rtr.support && rtr_in_use(c) && !c->rtr.refused &&
 	       c->cfg.role == RR_CONN_CLIENT && !s->call->recovery.base_types &&
 	       !s->call->recovery.error.code &&
 	       !(s->call->flags & (RR_CALL_SPECIAL | RR_CALL_WHOLE));
@@ -435,6 +440,11 @@ bool rr_rtr_transmit_call(struct rr_conn *c, struct rr_call_state *s)
 {
 	bool waits = c->rtr.wait_call == s;
 
+	if (!rtr_in_use(c)) { /* the peer has refused our properties meanwhile */
+		rr_rtr_unwait(c, s, NULL);
+		send_plainly(c, s);
+		return true;
+	}
 	if (!reserve_receives(c, s))
 		return false;
 	if (rr_credit_gather(&c->credit, s->rtr->plan.count)) {
