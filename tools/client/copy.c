@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ABORT_NS 5000000000u
+#define ABORT_NS       5000000000u
+#define COPY_MIN_LARGE 16 /* large slots, even if few READs and WRITEs are in flight */
 
 /* Converts a time for the wire.  The protocol's seconds are unsigned; a time out of
  * range becomes the nearest time in range. */
@@ -76,6 +77,18 @@ bool copy_is_stream(int fd, const struct stat *s)
 
 /* ---- The whole ------------------------------------------------------------------ */
 
+static void init_pools(struct copy *c)
+{
+	c->small.bytes = c->io_bytes < COPY_SMALL ? c->io_bytes : COPY_SMALL;
+	c->small.max = COPY_MAX_JOBS;
+	c->large.bytes = c->io_bytes;
+	c->large.max = COPY_BUFFERS / c->io_bytes;
+	if (c->large.max > 2 * c->in_flight)
+		c->large.max = 2 * c->in_flight;
+	if (c->large.max < COPY_MIN_LARGE)
+		c->large.max = COPY_MIN_LARGE;
+}
+
 void copy_init(struct copy *c, struct loop *l)
 {
 	mode_t mask = umask(0);
@@ -87,9 +100,7 @@ void copy_init(struct copy *c, struct loop *l)
 		c->in_flight = 8;
 	if (!c->io_bytes)
 		c->io_bytes = NFS_IO_MAX;
-	c->max_slots = COPY_BUFFERS / c->io_bytes;
-	if (c->max_slots > 2 * COPY_MAX_JOBS)
-		c->max_slots = 2 * COPY_MAX_JOBS;
+	init_pools(c);
 	/* No other job may run while cp asks the user or chooses a backup's name. */
 	c->max_jobs = c->ask || c->backup ? 1 : COPY_MAX_JOBS;
 }
@@ -162,47 +173,65 @@ void copy_report_failure(struct copy *c, const char *act, const char *label,
 
 /* ---- Slots --------------------------------------------------------------- */
 
-struct copy_slot *copy_slot_get(struct copy *c, struct copy_job *j)
+struct copy_pool *copy_pool_for(struct copy *c, uint32_t len)
 {
-	struct copy_slot *s = c->free_slots;
+	return len <= c->small.bytes ? &c->small : &c->large;
+}
 
-	if (s) {
-		c->free_slots = s->next;
-	} else {
-		if (c->n_slots == c->max_slots)
-			return NULL;
-		s = calloc(1, sizeof(*s));
-		if (!s)
-			return NULL;
-		s->buf = malloc(c->io_bytes);
-		if (!s->buf) {
-			free(s);
-			return NULL;
-		}
-		s->all = c->slots;
-		c->slots = s;
-		c->n_slots++;
+static struct copy_slot *new_slot(struct copy_pool *p, struct copy *c)
+{
+	struct copy_slot *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->buf = malloc(p->bytes);
+	if (!s->buf) {
+		free(s);
+		return NULL;
 	}
+	s->pool = p;
+	s->all = c->slots;
+	c->slots = s;
+	p->n++;
+	return s;
+}
+
+struct copy_slot *copy_slot_get(struct copy_pool *p, struct copy_job *j)
+{
+	struct copy_slot *s = p->free;
+
+	if (s)
+		p->free = s->next;
+	else if (p->n < p->max)
+		s = new_slot(p, j->copy);
+	if (!s)
+		return NULL;
 	s->job = j;
 	s->next = NULL;
 	return s;
 }
 
+static struct copy_job *find_starved_job(const struct copy *c,
+                                         const struct copy_pool *p)
+{
+	struct copy_job *j = c->jobs;
+
+	while (j && j->waiting != p)
+		j = j->next;
+	return j;
+}
+
 void copy_slot_put(struct copy_slot *s)
 {
 	struct copy *c = s->job->copy;
+	struct copy_pool *p = s->pool;
+	struct copy_job *j;
 
 	s->job = NULL;
-	s->next = c->free_slots;
-	c->free_slots = s;
-	while (c->free_slots) {
-		struct copy_job *j = c->jobs;
-
-		while (j && !j->waiting)
-			j = j->next;
-		if (!j)
-			break;
-		j->waiting = false;
+	s->next = p->free;
+	p->free = s;
+	while (p->free && (j = find_starved_job(c, p))) {
+		j->waiting = NULL;
 		copy_job_go(j);
 	}
 }

@@ -36,7 +36,8 @@
 #include "client/nfs.h"
 
 #define COPY_MAX_JOBS   64
-#define COPY_BUFFERS    (32u << 20)  /* total size of all slots, in octets */
+#define COPY_BUFFERS    (32u << 20)  /* total size of the large slots, in octets */
+#define COPY_SMALL      (64u << 10)  /* size of a small slot */
 #define COPY_CHECKPOINT (512u << 20) /* octets between COMMITs of one file */
 
 /* Attributes of a source or destination file. */
@@ -58,9 +59,18 @@ struct copy_job;
  * the file already has numbered backups, otherwise simple. */
 enum copy_backups { COPY_NO_BACKUP, COPY_SIMPLE, COPY_EXISTING, COPY_NUMBERED };
 
+/* Slots of one size: small ones for small files, of which many are in flight, and large
+ * ones. */
+struct copy_pool {
+	struct copy_slot *free;
+	unsigned n, max; /* n: slots that exist */
+	uint32_t bytes;  /* size of a buffer */
+};
+
 /* A buffer for the data of one READ and of the WRITEs that follow. */
 struct copy_slot {
 	struct copy_slot *next, *all;
+	struct copy_pool *pool;
 	struct copy_job *job; /* NULL: free */
 	struct nfs_op op;
 	uint64_t offset;
@@ -93,10 +103,8 @@ struct copy {
 	unsigned n_jobs, n_making,
 	        n_finishing; /* n_jobs: running jobs; n_finishing: directories that wait
 				for SETATTR */
-	struct copy_slot *free_slots,
-	        *slots; /* free_slots: list of the free slots; slots: list of all
-			   slots */
-	unsigned n_slots, max_slots;
+	struct copy_pool small, large;
+	struct copy_slot *slots; /* list of all slots */
 	int fatal; /* error that ends the run, because the server was lost or a signal
 		      was caught */
 	uint64_t files, failed, bytes;
@@ -193,7 +201,8 @@ struct copy_job {
 				     size of the file */
 	uint64_t committed, high; /* committed: end of the stable data; high: end of the
 				     written data */
-	bool size_known, sparse, pumping, posted, waiting;
+	bool size_known, sparse, pumping, posted;
+	struct copy_pool *waiting; /* waits for a slot of this pool; NULL: does not */
 	unsigned busy; /* slots with a call in flight or being filled from a stream */
 	struct copy_slot *held; /* a stream's slots, written but not committed */
 	struct copy_slot *filling;
@@ -224,9 +233,11 @@ void copy_abort(struct copy *);
 /* Reports "cannot @act @label: REASON" and counts a failed file. */
 void copy_report_failure(struct copy *, const char *act, const char *label,
                          const struct nfs_client *, int status);
-/* Returns a free slot.  If all are in use, returns NULL, and calls copy_job_go when a
- * slot becomes free. */
-struct copy_slot *copy_slot_get(struct copy *, struct copy_job *);
+/* Returns the pool of slots for @len octets. */
+struct copy_pool *copy_pool_for(struct copy *, uint32_t len);
+/* Returns a free slot for the job, or NULL if all are in use.  When a slot becomes free,
+ * copy_job_go is called for a job that waits for the pool. */
+struct copy_slot *copy_slot_get(struct copy_pool *, struct copy_job *);
 void copy_slot_put(struct copy_slot *);
 /* Fills the arguments of SETATTR for a finished file or directory: mode and, with -p,
  * times. */

@@ -352,12 +352,18 @@ static bool may_issue(const struct copy_job *j)
 	return j->busy < j->copy->in_flight;
 }
 
-static void begin_slot(struct copy_job *j, struct copy_slot *s)
+/* Returns the number of octets of the next slot. */
+static uint32_t next_length(const struct copy_job *j)
 {
 	uint64_t left = j->size_known ? j->size - j->at : UINT64_MAX;
 
+	return left < j->io_bytes ? (uint32_t)left : j->io_bytes;
+}
+
+static void begin_slot(struct copy_job *j, struct copy_slot *s, uint32_t len)
+{
 	s->offset = j->at;
-	s->len = left < j->io_bytes ? (uint32_t)left : j->io_bytes;
+	s->len = len;
 	s->have = s->pos = s->run = 0;
 	j->at += s->len;
 	if (j->src.stream)
@@ -397,8 +403,10 @@ void copy_data_begin(struct copy_job *j)
 
 bool copy_data_pump(struct copy_job *j)
 {
+	struct copy_pool *pool;
 	struct copy_slot *s;
 	unsigned turns = 0;
+	uint32_t len;
 
 	if (j->pumping)
 		return false;
@@ -409,18 +417,20 @@ bool copy_data_pump(struct copy_job *j)
 			if (j->posted)
 				break;
 		}
-		s = copy_slot_get(j->copy, j);
-		if (!s && !j->copy->n_slots) {
+		len = next_length(j);
+		pool = copy_pool_for(j->copy, len);
+		s = copy_slot_get(pool, j);
+		if (!s && !pool->n) {
 			copy_job_fail(j, COPY_SOURCE, -ENOMEM, NULL);
 			break;
 		}
 		if (!s) {
 			/* If calls are in flight, their completions continue the job.
 			 * If slots are held, the job must first send COMMIT. */
-			j->waiting = j->busy == 0 && !j->held;
+			j->waiting = j->busy == 0 && !j->held ? pool : NULL;
 			break;
 		}
-		begin_slot(j, s);
+		begin_slot(j, s, len);
 	}
 	j->pumping = false;
 	return !j->busy && !j->posted && !j->waiting && !j->filling;
@@ -472,6 +482,6 @@ void copy_data_cancel(struct copy_job *j)
 		copy_slot_put(j->filling);
 		j->filling = NULL;
 	}
-	j->waiting = false;
+	j->waiting = NULL;
 	release_held(j);
 }
