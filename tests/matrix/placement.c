@@ -78,6 +78,15 @@ static void set_features(struct mx_case *k, const struct structure *t, bool cont
 	}
 }
 
+static void add_exposure(struct mx_case *k)
+{
+	mx_add_feature(k, RR_FEATURE_RPRC);
+	for (unsigned side = 0; side < 2; side++) {
+		k->features[side].rprc_no_piggyback = true;
+		k->features[side].cont_max_sends = 1;
+	}
+}
+
 static void set_shape(struct mx_case *k, const struct shape *h)
 {
 	k->n_items = h->n_items;
@@ -175,6 +184,7 @@ static void run_row(enum mx_dir dir, const struct shape *h, const struct structu
 
 	set_shape(&k, h);
 	set_features(&k, t, continues);
+	k.reply_bytes = bound_reply(&k) + (direct % 2 ? 4004 : 0);
 	got = run_placed(s, &k);
 	if (dir != MX_FORWARD || s->version == 1)
 		assert_int_equal(got.family, MX_BASE);
@@ -361,6 +371,9 @@ static void the_longest_choice_is_written_first(void **state)
 	k.features[SERVER].tbsn_max = 8191;
 	got = run_placed(&mx_placement_settings[0], &k);
 	assert_int_equal(got.reply_sent, 1);
+	k.features[SERVER].tbsn_max = 8192;
+	got = run_placed(&mx_placement_settings[0], &k);
+	assert_int_equal(got.reply_sent, 3);
 }
 
 /* -- limits ---------------------------------------------------------------- */
@@ -511,33 +524,31 @@ static void replies_of_unknown_length_are_short(void **state)
 		assert_in_range(groups, 50, DIRECTS * SHAPES * STRUCTURES - 50);
 }
 
-/* RR-4.1.1-03: a reply that is too long for its response is exposed. */
+/* RR-4.1.1-03: a reply that is too long for its response is exposed, but not if results
+ * were directed: only a response can return them. */
 static void replies_too_long_for_a_response_are_exposed(void **state)
 {
-	unsigned exposed = 0;
+	unsigned exposed = 0, refused = 0;
 
-	for (unsigned h = 0; h < 4; h++) /* shapes without results */
+	for (unsigned h = 0; h < SHAPES; h++)
 		for (unsigned i = 0; i < MX_SETTINGS; i++)
 			for (unsigned unknown = 0; unknown < 2; unknown++) {
-				const struct mx_setting *s = &mx_placement_settings[i];
 				struct mx_case k = {.call_filler = 40000,
-				                    .reply_filler = 70000};
+				                    .reply_filler = 70000,
+				                    .direct = RR_DIRECT_WRITE};
 				struct mx_seen got;
 
 				set_shape(&k, &shapes[h]);
 				set_features(&k, &structures[1], true);
-				mx_add_feature(&k, RR_FEATURE_RPRC);
-				for (unsigned side = 0; side < 2; side++) {
-					k.features[side].rprc_no_piggyback = true;
-					k.features[side].cont_max_sends = 1;
-				}
+				add_exposure(&k);
 				k.reply_bytes = unknown ? 0 : 100;
-				got = run_unknown(s, &k);
+				got = run_unknown(&mx_placement_settings[i], &k);
 				exposed +=
 				        got.family == MX_RTR && got.reply == MX_EXPOSED;
+				refused += got.reply == MX_REFUSED;
 			}
 	if (mx_placement_settings[0].version == 2)
-		assert_true(exposed > 4);
+		assert_true(exposed > 4 && refused > 4);
 }
 
 /* -- with the other features ----------------------------------------------- */
@@ -583,10 +594,7 @@ static void all_features_together(void **state)
 				set_features(&k, &structures[row / 4], row & 1);
 				for (unsigned f = 0; f < RR_FEATURES; f++)
 					mx_add_feature(&k, f);
-				for (unsigned side = 0; side < 2; side++) {
-					k.features[side].rprc_no_piggyback = true;
-					k.features[side].cont_max_sends = 1;
-				}
+				add_exposure(&k);
 				(void)run_placed(&mx_placement_settings[row % 4], &k);
 			}
 }
