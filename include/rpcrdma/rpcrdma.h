@@ -246,7 +246,8 @@ struct rpcrdma_conn_options {
 	uint32_t max_message_bytes; /* longest Call or Reply, not counting items;
 				       default 4 MiB */
 	uint32_t max_chunk_bytes;   /* longest Read chunk; default 8 MiB */
-	/* Maximum memory for this peer's messages and requests; default 32 MiB.
+	/* Maximum memory for this peer's messages and requests; default 32 MiB.  Replies
+	 * that the peer may read (feature rprc) have a limit of their own, rprc-bytes.
 	 * rpcrdma_budget_set sets the limit for all peers together. */
 	uint64_t max_held_bytes;
 	/* Time limit for setting up the transport, and also for receiving the first

@@ -121,10 +121,11 @@ struct rr_room {
 /* Memory of the process for replies that peers may read [ext §3.8].  The functions must
  * not call into the connection.  NULL = no limit. */
 struct rr_exposure_budget {
-	/* Reserves @bytes.  Returns false if there is too little memory. */
-	bool (*take)(void *ctx, uint64_t bytes);
+	/* Reserves @bytes, of memory that is the user's if @in_place, otherwise of a
+	 * copy.  Returns false if there is too little memory. */
+	bool (*take)(void *ctx, uint64_t bytes, bool in_place);
 	/* Returns reserved memory. */
-	void (*give)(void *ctx, uint64_t bytes);
+	void (*give)(void *ctx, uint64_t bytes, bool in_place);
 	void *ctx;
 };
 

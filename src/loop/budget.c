@@ -201,13 +201,20 @@ static struct rr_claim *get_first_claim(const struct rr_holder *h)
 	return n ? rr_container_of(n, struct rr_claim, link) : NULL;
 }
 
+/* Returns the upper bound of @h->used.  Replies that are exposed where they lie have
+ * limits of their own. */
+static uint64_t own_limit(const struct rr_holder *h)
+{
+	return h->limit + h->in_place;
+}
+
 /* Returns true if @bytes fit within the holder's limit.  Also returns true if the
  * holder uses no memory, because a claim above the limit must be served too. */
 static bool fits_own_limit(const struct rr_holder *h, uint64_t bytes)
 {
-	uint64_t used = h->used;
+	uint64_t used = h->used, limit = own_limit(h);
 
-	return !used || (used <= h->limit && bytes <= h->limit - used);
+	return !used || (used <= limit && bytes <= limit - used);
 }
 
 /* Serves the claims of @h in order of arrival, as far as memory allows. */
@@ -313,7 +320,7 @@ void rr_holder_give(struct rr_holder *h, uint64_t bytes)
 
 bool rr_holder_extend(struct rr_holder *h, uint64_t bytes)
 {
-	if (!add_within(&h->used, bytes, h->limit))
+	if (!add_within(&h->used, bytes, own_limit(h)))
 		return false;
 	if (add_within(&h->budget->used, bytes, h->budget->limit))
 		return true;
@@ -321,7 +328,7 @@ bool rr_holder_extend(struct rr_holder *h, uint64_t bytes)
 	return false;
 }
 
-bool rr_holder_expose(struct rr_holder *h, uint64_t bytes, uint64_t most)
+bool rr_holder_expose(struct rr_holder *h, uint64_t bytes, uint64_t most, bool in_place)
 {
 	struct rr_budget *b = h->budget;
 
@@ -332,13 +339,15 @@ bool rr_holder_expose(struct rr_holder *h, uint64_t bytes, uint64_t most)
 		return false;
 	}
 	h->exposed += bytes;
+	h->in_place += in_place ? bytes : 0;
 	return true;
 }
 
-void rr_holder_unexpose(struct rr_holder *h, uint64_t bytes)
+void rr_holder_unexpose(struct rr_holder *h, uint64_t bytes, bool in_place)
 {
 	RR_ASSERT(h->exposed >= bytes);
 	h->exposed -= bytes;
+	h->in_place -= in_place ? bytes : 0;
 	h->budget->exposed -= bytes;
 	h->budget->used -= bytes;
 	if (h->budget->waiting)

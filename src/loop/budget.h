@@ -76,12 +76,14 @@ struct rr_claim {
 
 struct rr_holder {
 	struct rr_budget *budget;
-	uint64_t limit;        /* upper bound of @used, octets */
-	_Atomic uint64_t used; /* octets reserved for requests */
-	uint64_t fixed;        /* octets reserved for the holder itself */
-	uint64_t exposed;      /* octets reserved for exposed replies; used in the
+	uint64_t limit;            /* upper bound of @used, octets */
+	_Atomic uint64_t used;     /* octets reserved for requests */
+	uint64_t fixed;            /* octets reserved for the holder itself */
+	uint64_t exposed;          /* octets reserved for exposed replies; used in the
 	                        * holder's thread */
-	struct rr_list claims; /* waiting claims; used in the holder's thread */
+	_Atomic uint64_t in_place; /* the part of @exposed that lies in memory reserved
+	                            * for requests; does not count towards @limit */
+	struct rr_list claims;     /* waiting claims; used in the holder's thread */
 	void (*wake)(struct rr_holder *); /* called in any thread, with the lock held */
 	/* Guarded by the budget's lock: */
 	struct rr_list link;
@@ -121,9 +123,10 @@ bool rr_holder_extend(struct rr_holder *, uint64_t bytes) RR_MUST_CHECK;
 /* Reserves @bytes for a reply that the peer may read.  Never waits, but returns false
  * if that would exceed the budget, or if all holders would expose more than @most
  * octets.  The holder's own limit does not apply.  In the holder's thread. */
-bool rr_holder_expose(struct rr_holder *, uint64_t bytes, uint64_t most) RR_MUST_CHECK;
+bool rr_holder_expose(struct rr_holder *, uint64_t bytes, uint64_t most,
+                      bool in_place) RR_MUST_CHECK;
 /* Releases memory that rr_holder_expose reserved. */
-void rr_holder_unexpose(struct rr_holder *, uint64_t bytes);
+void rr_holder_unexpose(struct rr_holder *, uint64_t bytes, bool in_place);
 /* Reserves @bytes regardless of the limits, for memory that is in use already. */
 void rr_holder_charge(struct rr_holder *, uint64_t bytes);
 

@@ -107,23 +107,23 @@ const struct rr_room rr_reserve_room = {ask_room, leave_room, give_room, NULL};
 
 /* -- exposed replies ------------------------------------------------------- */
 
-static bool take_exposed(void *ctx, uint64_t bytes)
+static bool take_exposed(void *ctx, uint64_t bytes, bool in_place)
 {
 	struct rr_dispatch *s = ((struct rr_link *)ctx)->dispatch;
 
-	if (!rr_holder_expose(&s->holder, bytes, s->rprc_total_bytes))
+	if (!rr_holder_expose(&s->holder, bytes, s->rprc_total_bytes, in_place))
 		return false;
 	s->peer_bytes += bytes;
 	return true;
 }
 
-static void give_exposed(void *ctx, uint64_t bytes)
+static void give_exposed(void *ctx, uint64_t bytes, bool in_place)
 {
 	struct rr_dispatch *s = ((struct rr_link *)ctx)->dispatch;
 
 	s->peer_bytes -= bytes;
 	s->unexposed_bytes += bytes;
-	rr_holder_unexpose(&s->holder, bytes);
+	rr_holder_unexpose(&s->holder, bytes, in_place);
 	/* The connection is the caller, so it must not be closed here. */
 	rr_engine_later(s->engine, &s->unexposed);
 }

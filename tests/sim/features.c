@@ -73,7 +73,7 @@ void features_draw(struct plan *p)
 
 /* -- memory of the process for exposed replies ----------------------------------- */
 
-static bool take_exposed(void *ctx, uint64_t bytes)
+static bool take_exposed(void *ctx, uint64_t bytes, bool in_place)
 {
 	struct node *n = ctx;
 
@@ -84,7 +84,7 @@ static bool take_exposed(void *ctx, uint64_t bytes)
 	return true;
 }
 
-static void give_exposed(void *ctx, uint64_t bytes)
+static void give_exposed(void *ctx, uint64_t bytes, bool in_place)
 {
 	struct node *n = ctx;
 

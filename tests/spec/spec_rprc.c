@@ -457,12 +457,12 @@ static void a_reply_that_the_peer_would_not_pull_is_not_exposed(void **state)
 
 static uint64_t given_back;
 
-static bool no_budget(void *ctx, uint64_t bytes)
+static bool no_budget(void *ctx, uint64_t bytes, bool in_place)
 {
 	return bytes < 10000;
 }
 
-static void give_back(void *ctx, uint64_t bytes)
+static void give_back(void *ctx, uint64_t bytes, bool in_place)
 {
 	given_back += bytes;
 }

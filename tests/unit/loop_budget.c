@@ -343,22 +343,22 @@ static void exposed_replies(void **state)
 	peer_init(&a, b, MIB);
 	peer_init(&c, b, 64 * MIB);
 	peer_init(&d, b, 64 * MIB);
-	assert_true(rr_holder_expose(&a.holder, 6 * MIB, 7 * MIB));
-	assert_false(rr_holder_expose(&c.holder, MIB + 1, 7 * MIB));
-	assert_true(rr_holder_expose(&c.holder, MIB, 7 * MIB));
+	assert_true(rr_holder_expose(&a.holder, 6 * MIB, 7 * MIB, false));
+	assert_false(rr_holder_expose(&c.holder, MIB + 1, 7 * MIB, false));
+	assert_true(rr_holder_expose(&c.holder, MIB, 7 * MIB, false));
 	assert_int_equal(b->used, 7 * MIB);
 	assert_int_equal(b->exposed, 7 * MIB);
 	assert_int_equal(ask(&w[0], &d, 8 * MIB), 1);
-	assert_false(rr_holder_expose(&c.holder, MIB + 1, UINT64_MAX));
+	assert_false(rr_holder_expose(&c.holder, MIB + 1, UINT64_MAX, false));
 	assert_int_equal(b->exposed,
 	                 7 * MIB); /* an attempt that fails leaves nothing */
 	assert_int_equal(ask(&w[1], &a, MIB), 0);
 	assert_int_equal(ask(&w[2], &c, MIB), 0);
-	rr_holder_unexpose(&c.holder, MIB);
+	rr_holder_unexpose(&c.holder, MIB, false);
 	assert_int_equal(c.wakes, 1);
 	assert_int_equal(a.wakes, 0); /* 15 of 14 would be used */
 	rr_holder_woken(&c.holder);
-	rr_holder_unexpose(&a.holder, 6 * MIB);
+	rr_holder_unexpose(&a.holder, 6 * MIB, false);
 	assert_int_equal(a.wakes, 1);
 	rr_holder_woken(&a.holder);
 	assert_int_equal(w[2].granted, 1);
@@ -367,6 +367,33 @@ static void exposed_replies(void **state)
 	rr_holder_give(&c.holder, MIB);
 	rr_holder_give(&d.holder, 8 * MIB);
 	assert_int_equal(b->exposed, 0);
+}
+
+/* A reply that is exposed where it lies has its memory reserved for its request already.
+ * As long as it is exposed it leaves the holder's own limit to other requests, so that
+ * the limit for exposed replies can be reached; a copy does not change that limit. */
+static void replies_exposed_in_place(void **state)
+{
+	struct rr_budget *b = *state;
+	struct peer a;
+	struct wish w[2];
+
+	peer_init(&a, b, 2 * MIB);
+	assert_int_equal(ask(&w[0], &a, 2 * MIB), 1);
+	assert_true(rr_holder_expose(&a.holder, 2 * MIB, 7 * MIB, false));
+	assert_false(rr_holder_extend(&a.holder, 1));
+	rr_holder_unexpose(&a.holder, 2 * MIB, false);
+	assert_true(rr_holder_expose(&a.holder, 2 * MIB, 7 * MIB, true));
+	assert_true(rr_holder_extend(&a.holder, MIB));
+	assert_int_equal(ask(&w[1], &a, MIB), 1);
+	assert_false(rr_holder_extend(&a.holder, 1));
+	rr_holder_unexpose(&a.holder, 2 * MIB, true);
+	assert_false(rr_holder_extend(&a.holder, 1));
+	assert_int_equal(ask(&w[1], &a, MIB), 0); /* as much as before is in use */
+	rr_holder_give(&a.holder, 3 * MIB);
+	assert_int_equal(w[1].granted, 1);
+	rr_holder_give(&a.holder, 2 * MIB);
+	assert_int_equal(b->used, 0);
 }
 
 static void threads(void **state)
@@ -391,9 +418,11 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-	        T(order),     T(rest_becomes_first), T(small_ones),
-	        T(own_limit), T(too_large),          T(leave),
-	        T(watches),   T(fixed_prices),       T(exposed_replies),
+	        T(order),           T(rest_becomes_first),
+	        T(small_ones),      T(own_limit),
+	        T(too_large),       T(leave),
+	        T(watches),         T(fixed_prices),
+	        T(exposed_replies), T(replies_exposed_in_place),
 	        T(threads),
 	};
 

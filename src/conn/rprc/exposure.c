@@ -74,25 +74,25 @@ static bool fits_limits(const struct rr_conn *c, const struct rr_request_state *
 	       left <= c->cfg.features.rprc_max_bytes - r->exposed_bytes;
 }
 
-static bool reserve_exposed(struct rr_conn *c, uint64_t bytes)
+static bool reserve_exposed(struct rr_conn *c, uint64_t bytes, bool in_place)
 {
 	const struct rr_exposure_budget *b = &c->cfg.exposure_budget;
 
-	if (b->take && !b->take(b->ctx, bytes))
+	if (b->take && !b->take(b->ctx, bytes, in_place))
 		return false;
 	c->rprc.n_exposures++;
 	c->rprc.exposed_bytes += bytes;
 	return true;
 }
 
-static void release_exposed(struct rr_conn *c, uint64_t bytes)
+static void release_exposed(struct rr_conn *c, uint64_t bytes, bool in_place)
 {
 	const struct rr_exposure_budget *b = &c->cfg.exposure_budget;
 
 	c->rprc.n_exposures--;
 	c->rprc.exposed_bytes -= bytes;
 	if (b->give)
-		b->give(b->ctx, bytes);
+		b->give(b->ctx, bytes, in_place);
 }
 
 /* -- creating and freeing -------------------------------------------------- */
@@ -104,7 +104,7 @@ static void free_exposure(struct rr_conn *c, struct rr_exposure *e)
 	rr_list_del(&e->link);
 	rr_list_del(&e->due);
 	rr_mbuf_free(&c->quota, &e->copy);
-	release_exposed(c, e->bytes);
+	release_exposed(c, e->bytes, e->in_place);
 	rr_slab_put(&c->rprc.exposure_slab, e);
 }
 
@@ -181,7 +181,7 @@ static bool fill_exposure(struct rr_conn *c, struct rr_exposure *e,
 {
 	struct rr_stream s = q->stream;
 
-	if (lies_in_runs(c, q)) {
+	if (e->in_place) {
 		for (unsigned i = 0; i < s.n; i++)
 			add_exposed_region(e, s.s[i].base, s.s[i].len);
 		return true;
@@ -199,12 +199,13 @@ bool rr_exposure_begin(struct rr_conn *c, struct rr_request_state *q)
 {
 	struct rr_exposure *e;
 	uint64_t bytes = q->stream.left;
+	bool in_place = lies_in_runs(c, q);
 
-	if (!fits_limits(c, q) || !reserve_exposed(c, bytes))
+	if (!fits_limits(c, q) || !reserve_exposed(c, bytes, in_place))
 		return false;
 	e = rr_slab_get(&c->rprc.exposure_slab);
 	if (!e) {
-		release_exposed(c, bytes);
+		release_exposed(c, bytes, in_place);
 		return false;
 	}
 	memset(e, 0, offsetof(struct rr_exposure, region));
@@ -212,6 +213,7 @@ bool rr_exposure_begin(struct rr_conn *c, struct rr_request_state *q)
 	rr_list_push(&c->rprc.exposures, &e->link);
 	e->xid = q->req.xid;
 	e->bytes = bytes;
+	e->in_place = in_place;
 	e->since = c->now;
 	e->deadline = RR_TIME_NEVER;
 	if (!fill_exposure(c, e, q)) {

@@ -42,6 +42,7 @@ struct rr_exposure {
 	                                   * request has ended */
 	struct rr_mbuf copy;  /* the reply; empty if the user's memory is exposed */
 	uint64_t bytes;       /* octets exposed */
+	bool in_place;        /* they are the user's memory */
 	rr_time since;        /* when the memory was reserved */
 	rr_time deadline;     /* when the exposure ends; RR_TIME_NEVER = when the peer
 	                      * notifies */
