@@ -289,7 +289,7 @@ static uint32_t procedure_of(enum bench_test test)
 static void foresee_reply(struct rpcrdma_call_options *c, const struct bench_options *o)
 {
 	if (o->test == BENCH_WRITE)
-		c->reply_bytes = 8; /* feature rtr needs a known length */
+		c->reply_bytes = 8; /* reserves one Receive with rtr */
 	if (o->test < BENCH_LIST || o->reply == BENCH_CONTINUED)
 		return;
 	c->reply_bytes = o->test == BENCH_ATTR ? ATTR_MAX : o->bytes + 12;
