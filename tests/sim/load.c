@@ -218,6 +218,17 @@ static unsigned too_large(const struct spec *s)
 	return s->n_dests;
 }
 
+/* Returns true if the error names the first result that is too large, counted from one,
+ * or a later one if the first may have been placed by Send. */
+static bool names_too_large(const struct spec *s, unsigned first,
+                            const struct rr_error *e)
+{
+	unsigned k = s->lend ? e->arg[0] - 1 : first;
+
+	return k < s->n_chunks && k < s->n_results && e->arg[0] == k + 1 &&
+	       e->arg[1] == s->result[k] && s->result[k] > room(s, k);
+}
+
 static bool same_error(const struct rr_error *a, const struct rr_error *b)
 {
 	return a->code == b->code && a->arg[0] == b->arg[0] && a->arg[1] == b->arg[1];
@@ -279,7 +290,7 @@ static bool remote_error_is_due(struct node *n, const struct spec *s,
 	    (tight(p, s) || (s->dir == SERVER && p->rvrsdir != RDMA2_RVRSDIR_GENL)))
 		return true;
 	if (k < s->n_dests && e->code == RDMA2_ERR_WRITE_RESOURCE)
-		return e->arg[0] == k + 1 && e->arg[1] == s->result[k]; /* from one */
+		return names_too_large(s, k, e);
 	if (e->code == RDMA2_ERR_SYSTEM &&
 	    (p->fault == FAULT_REGISTER || p->fault == FAULT_MEMORY))
 		return true;
