@@ -500,7 +500,7 @@ static void begin_accept(struct rpcrdma_request *q)
 }
 
 /* Executes a request, or answers it with an error.  An rr_paced.go function. */
-static void begin_request(struct rr_paced *j)
+static void execute_request(struct rr_paced *j)
 {
 	struct rpcrdma_request *q = rr_container_of(j, struct rpcrdma_request, send);
 	int n;
@@ -561,7 +561,7 @@ static struct rpcrdma_request *new_request(struct rr_link *l, struct rr_request 
 	rr_list_init(&q->pull.link);
 	rr_list_init(&q->send.link);
 	q->pull.go = pull_request;
-	q->send.go = begin_request;
+	q->send.go = execute_request;
 	rr_list_push(&s->all, &q->all);
 	r->user = (uint64_t)(uintptr_t)q;
 	s->requests++;
@@ -660,7 +660,7 @@ void rr_dispatch_begin(struct rr_link *l, struct rr_request *r)
 	for (unsigned i = 0; i < r->n_writes; i++)
 		q->send.bytes += r->write_bytes[i];
 	if (!r->n_writes || rr_pace_enter(&l->dispatch->sends, &q->send))
-		begin_request(&q->send);
+		execute_request(&q->send);
 	end_pull(q);
 }
 
