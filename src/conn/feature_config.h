@@ -48,8 +48,8 @@ struct rr_feature_config {
 	uint32_t cont_max_sends; /* maximum number of messages in a continued reply
 	                          * while RPRC is usable; default 8 */
 	uint32_t cont_hard_max;  /* maximum number of messages in a continued reply; 0 =
-	                          * 1024 if replies can be exposed, otherwise no
-	                          * limit */
+	                          * 1024 for a reply that could be exposed if the
+	                          * peer had read others, otherwise no limit */
 	bool reply_chunk_first;  /* use an offered Reply chunk even if the reply fits
 	                          * in one message */
 	bool no_reply_chunks;    /* offer no Reply chunk while RPRC is usable */
@@ -78,8 +78,8 @@ struct rr_feature_config {
 	bool rtr_no_continuation;   /* neither send nor accept messages in several
 	                           * transmissions */
 	bool rtr_no_send_results;   /* as Responder, place no result by Send */
-	uint32_t tbsn_max;          /* longest result, in octets, that we as Responder
-	                             * choose to place by Send; default 65536 */
+	uint32_t tbsn_max;          /* longest item, in octets, that we choose to place
+	                             * by Send; default 65536 */
 };
 
 /* Replaces zero members by their defaults. */

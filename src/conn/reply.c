@@ -121,12 +121,15 @@ static bool continues_within(const struct rr_conn *c, const struct rr_request_st
 	return may_continue_reply(c) && (!most || count_reply_parts(c, q) <= most);
 }
 
-/* Returns the maximum number of messages in a continued reply; 0 = no limit. */
-static size_t max_reply_parts(const struct rr_conn *c)
+/* Returns the maximum number of messages in a continued reply; 0 = no limit.  By default
+ * there is a limit only for a reply that could be exposed, if the peer had read others. */
+static size_t max_reply_parts(const struct rr_conn *c, const struct rr_request_state *q)
 {
 	uint32_t most = c->cfg.features.cont_hard_max;
 
-	return !most && rr_rprc_may_expose(c) ? RR_CONT_HARD_MAX : most;
+	return !most && rr_rprc_may_expose(c) && rr_exposure_allows(c, q->stream.left)
+	               ? RR_CONT_HARD_MAX
+	               : most;
 }
 
 /* Chooses to send the reply in the Reply chunk, if possible. */
@@ -204,7 +207,7 @@ static bool choose_reply_format(struct rr_conn *c, struct rr_request_state *q,
 	if (p->simple || choose_reply_chunk(c, q, p) || choose_exposure(c, q))
 		return true;
 	/* The Write list fits in the header, as checked by call_checks.c. */
-	if (continues_within(c, q, max_reply_parts(c)))
+	if (continues_within(c, q, max_reply_parts(c, q)))
 		return true;
 	*e = reply_too_long(q);
 	return false;
@@ -364,7 +367,7 @@ void rr_reply_exposed(struct rr_conn *c, struct rr_request_state *q)
 void rr_reply_not_exposed(struct rr_conn *c, struct rr_request_state *q)
 {
 	q->reply_htype = RDMA2_MSG;
-	q->unsendable = q->rtr || !continues_within(c, q, max_reply_parts(c));
+	q->unsendable = q->rtr || !continues_within(c, q, max_reply_parts(c, q));
 	if (q->unsendable) {
 		rr_reply_settle(c, q);
 		return;

@@ -60,6 +60,14 @@ static bool lies_in_runs(const struct rr_conn *c, const struct rr_request_state 
 	return s->n <= RR_EXPOSED_RUNS && fits_header(c, q->lists, segments);
 }
 
+bool rr_exposure_allows(const struct rr_conn *c, uint64_t bytes)
+{
+	const struct rr_rprc *r = &c->rprc;
+
+	return (!r->max_reply || bytes <= r->max_reply) &&
+	       bytes <= c->cfg.features.rprc_max_bytes;
+}
+
 /* Returns true if the limits of both peers allow to expose the reply, at least as a
  * copy. */
 static bool fits_limits(const struct rr_conn *c, const struct rr_request_state *q)
@@ -67,9 +75,8 @@ static bool fits_limits(const struct rr_conn *c, const struct rr_request_state *
 	const struct rr_rprc *r = &c->rprc;
 	size_t left = q->stream.left;
 
-	if (r->max_reply && left > r->max_reply)
-		return false;
-	return fits_header(c, q->lists, rr_mr_count_segments(c, left)) &&
+	return rr_exposure_allows(c, left) &&
+	       fits_header(c, q->lists, rr_mr_count_segments(c, left)) &&
 	       r->n_exposures < c->cfg.features.rprc_max_pending &&
 	       left <= c->cfg.features.rprc_max_bytes - r->exposed_bytes;
 }

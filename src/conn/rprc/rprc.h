@@ -114,6 +114,8 @@ rr_time rr_rprc_exposed_until(const struct rr_conn *, rr_time received);
 
 /* Returns true if our replies may be exposed. */
 bool rr_rprc_may_expose(const struct rr_conn *);
+/* Returns true if a reply of @bytes octets may be exposed while no other one is. */
+bool rr_exposure_allows(const struct rr_conn *, uint64_t bytes);
 /* Exposes the stream of the request's reply.  Returns false, and changes nothing, if
  * that is not possible.  Otherwise the provider registers the memory, and
  * rr_reply_exposed or rr_reply_not_exposed follows. */
