@@ -48,6 +48,7 @@ static void usage(const char *program)
 	        "N]\n"
 	        "                [--reply continued|chunk|exposed] [--spin US] "
 	        "[--calls N]\n"
+	        "                [--send-items N]\n"
 	        "       %s both --calls N [OPTION of a client]...\n",
 	        program, program, program);
 	exit(2);
@@ -112,6 +113,7 @@ void bench_options(int argc, char **argv, struct bench_options *ret)
 	        {"provider", required_argument, NULL, 'p'},
 	        {"features", required_argument, NULL, 'f'},
 	        {"reply", required_argument, NULL, 'r'},
+	        {"send-items", required_argument, NULL, 'i'},
 	        {"spin", required_argument, NULL, 's'},
 	        {"calls", required_argument, NULL, 'c'},
 	        {0},
@@ -144,6 +146,9 @@ void bench_options(int argc, char **argv, struct bench_options *ret)
 		else if (c == 'g')
 			ok &= parse_number(optarg, 2, 2047, &v),
 			        o.credits = (uint32_t)v;
+		else if (c == 'i')
+			ok &= parse_number(optarg, 1, BENCH_MAX_BYTES, &v),
+			        o.send_items = (uint32_t)v;
 		else if (c == 'm')
 			ok &= parse_number(optarg, 1, 600000, &o.ms);
 		else if (c == 's')

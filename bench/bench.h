@@ -78,7 +78,9 @@ struct bench_options {
 	enum bench_reply reply;          /* bench_rdma */
 	enum bench_test test;
 	uint32_t bytes, depth, conns;
-	uint32_t credits; /* bench_rdma; 0 = for the depth */
+	uint32_t credits;    /* bench_rdma; 0 = for the depth */
+	uint32_t send_items; /* bench_rdma: octets of items that a call carries; 0 = the
+	                      * library's default */
 	uint64_t ms, spin_us;
 	uint64_t calls; /* bench_rdma: the work, instead of a time; 0 = not given */
 };

@@ -51,6 +51,7 @@ static void new_engine(const struct bench_options *o,
 	*ret = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
 	ret->provider = o->provider;
 	ret->features = o->features;
+	ret->send_item_bytes = o->send_items;
 	ret->credits = o->credits                ? o->credits
 	               : o->role == BENCH_SERVER ? BENCH_MAX_DEPTH
 	               : o->depth < 32           ? 32

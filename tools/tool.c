@@ -367,6 +367,7 @@ void tool_conn_options(const struct tool_common *c, struct rpcrdma_conn_options 
 	ret->features = c->features;
 	ret->credits = c->credits;
 	ret->inline_bytes = c->inline_bytes;
+	ret->send_item_bytes = c->send_item_bytes;
 	ret->segment_bytes = c->segment_bytes;
 	ret->hostauth_policy = c->hostauth_policy;
 	ret->hostauth = c->hostauth;

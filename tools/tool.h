@@ -45,7 +45,7 @@ struct tool_common {
 	unsigned version;
 	unsigned verbose;
 	bool json;
-	uint32_t credits, inline_bytes, segment_bytes;
+	uint32_t credits, inline_bytes, send_item_bytes, segment_bytes;
 	uint64_t spin_ns; /* polling time; 0 = none */
 	enum rpcrdma_hostauth_policy hostauth_policy;
 	const char *cert, *key, *ca, *psk, *peer_name; /* host authentication */
@@ -113,14 +113,18 @@ struct tool_option {
 	 "that lack it",                                                               \
 	 "auto 1 2", TOOL_AT(TOOL_CHOICE, type, member.version)},                      \
 	{"features", NULL, "LIST",                                                     \
-	 "optional features of version 2 to offer: none (default), all, or a list "    \
-	 "such as rprc,reminv=largest,rtr,htfam",                                      \
-	 "none all rprc reminv rtr htfam",                                             \
+	 "optional features of version 2 to offer: none, all, default "                \
+	 "(rprc,reminv,rtr), or a list such as default,reminv=first,htfam",            \
+	 "none all default rprc reminv rtr htfam",                                     \
 	 TOOL_CALL(tool_take_features, type, member.features)},                        \
 	{"credits", NULL, "N", "calls in flight to ask for, 2 to 2047 (32)", NULL,     \
 	 TOOL_RANGE(TOOL_NUMBER, type, member.credits, 2, 2047)},                      \
 	{"inline", NULL, "BYTES", "size of Send and Receive buffers, from 1024 (4096)",\
 	 NULL, TOOL_RANGE(TOOL_SIZE, type, member.inline_bytes, 1024, 1 << 20)},       \
+	{"send-items", NULL, "BYTES",                                                  \
+	 "longest data that a call carries itself; the server reads longer data by "   \
+	 "RDMA (32 KiB; 1: none)",                                                     \
+	 NULL, TOOL_RANGE(TOOL_SIZE, type, member.send_item_bytes, 1, 1 << 20)},       \
 	{"segment", NULL, "BYTES", "largest RDMA segment (1 MiB)", NULL,               \
 	 TOOL_RANGE(TOOL_SIZE, type, member.segment_bytes, 4096, 1u << 30)},           \
 	{"hostauth", NULL, "POLICY",                                                   \

@@ -26,7 +26,7 @@ enum {
 	VERSION = 1,
 	SUBSCRIBE = 1,
 	CHANGED = 1,
-	STEP = 400,
+	STEP = 10000,
 	MOST = 100
 };
 

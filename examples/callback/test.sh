@@ -20,6 +20,6 @@ wait $server
 for i in $(seq 12); do
 	how="by RDMA"
 	[ "$i" -le 1 ] && how=inline
-	echo "change $i: $((i * i * 400)) octets, $how, good"
+	echo "change $i: $((i * i * 10000)) octets, $how, good"
 done >"$dir/want"
 diff "$dir/want" "$dir/client"

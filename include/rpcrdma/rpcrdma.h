@@ -307,10 +307,14 @@ struct rpcrdma_conn_options {
 	/* The following is for both ends. */
 
 	/* Optional features of version 2 to offer to the peer: "all", "none", or a list
-	 * such as "rprc,reminv=largest,htfam"; see rpcrdma_features_check.  NULL = the
-	 * library's default, which is "none".  A feature is used if both ends offer
-	 * it. */
+	 * such as "default,htfam"; see rpcrdma_features_check.  NULL = "default", which
+	 * is "rprc,reminv,rtr".  A feature is used if both ends offer it. */
 	const char *features;
+	/* Maximum number of octets in the argument items that a Call carries itself,
+	 * which saves a round trip; the peer fetches longer items by RDMA Read.  A Call
+	 * that does not fit in one message carries items only if version 2 is used and
+	 * there is a credit for each of its messages.  Default 32 KiB; 1 = none. */
+	uint64_t send_item_bytes;
 };
 
 /* Optional features of version 2, as bits of a mask.                        [ext §2.1] */

@@ -48,6 +48,7 @@ struct call_plan {
 	size_t reserved; /* segments kept for a Position Zero chunk */
 	/* The longest item that is placed by Send; NULL = none is. */
 	const struct rr_piece *longest_sent;
+	bool carries;       /* items stay in the payload */
 	unsigned reads;     /* items that may still be reduced */
 	size_t lists_bytes; /* octets in the chunk lists so far */
 	size_t returned;    /* length in octets of the Reply's header, including the
@@ -252,8 +253,8 @@ static int plan_reply_chunk(struct call_plan *p)
 
 static bool is_reducible(const struct call_plan *p, const struct rr_piece *k)
 {
-	return p->chunks && p->reads && k->item && k->len >= RR_REDUCE_MIN &&
-	       !(p->s->call->flags & RR_CALL_NO_REDUCE);
+	return p->chunks && p->reads && !p->carries && k->item &&
+	       k->len >= RR_REDUCE_MIN && !(p->s->call->flags & RR_CALL_NO_REDUCE);
 }
 
 static bool reduce_item(struct call_plan *p, const struct rr_piece *k, size_t position)
@@ -318,6 +319,50 @@ static size_t count_payload(const struct call_plan *p, bool all)
 static bool fits_one_message(const struct call_plan *p, size_t payload)
 {
 	return call_header_bytes(p) + payload <= p->c->props.send_inline;
+}
+
+static bool may_continue_call(const struct rr_conn *c)
+{
+	return c->version->continues && (c->cfg.role == RR_CONN_CLIENT ||
+	                                 c->props.peer.rvrsdir >= RDMA2_RVRSDIR_CONT);
+}
+
+/* Returns how many octets are in the items that may be reduced. */
+static size_t count_reducible(const struct call_plan *p)
+{
+	return count_payload(p, true) - count_payload(p, false);
+}
+
+/* Returns true if there is a credit for each message that the complete Call needs, so
+ * that it arrives in one trip. */
+static bool fits_credits(const struct call_plan *p, size_t payload)
+{
+	const struct rr_conn *c = p->c;
+	size_t most = c->props.send_inline, header = call_header_bytes(p);
+
+	return may_continue_call(c) && header < most &&
+	       payload <= (most - header) * (size_t)c->credit.avail;
+}
+
+/* Returns true if the items are short enough for the Call to carry.  A second attempt
+ * has Read chunks, in case the peer refused a Call of several messages. [K25] */
+static bool may_carry_items(const struct call_plan *p)
+{
+	const struct rr_call *call = p->s->call;
+
+	return count_reducible(p) <= p->c->cfg.send_item_bytes &&
+	       !call->recovery.error.code &&
+	       !(call->flags & (RR_CALL_SPECIAL | RR_CALL_WHOLE));
+}
+
+/* Decides whether the Call carries its items.  An RDMA Read costs another trip, but has
+ * no limit of length and uses no credits.                                     [K25] */
+static bool carries_items(const struct call_plan *p)
+{
+	size_t payload = count_payload(p, true);
+
+	return count_reducible(p) && may_carry_items(p) &&
+	       (fits_one_message(p, payload) || fits_credits(p, payload));
 }
 
 /* Reserves segments for the Position Zero chunk of a Special Call, or of a Call that
@@ -443,12 +488,6 @@ static int fill_special(struct rr_conn *c, struct rr_call_state *s)
 	return 0;
 }
 
-static bool may_continue_call(const struct rr_conn *c)
-{
-	return c->version->continues && (c->cfg.role == RR_CONN_CLIENT ||
-	                                 c->props.peer.rvrsdir >= RDMA2_RVRSDIR_CONT);
-}
-
 static int check_header_room(const struct call_plan *p)
 {
 	const struct rr_conn *c = p->c;
@@ -477,6 +516,8 @@ static int plan_call(struct call_plan *p)
 	err = plan_reply_chunk(p);
 	if (err)
 		return err;
+	p->carries = carries_items(p);
+	p->s->carries = p->carries && !fits_one_message(p, count_payload(p, true));
 	plan_reads(p);
 	err = plan_special(p);
 	if (!err)
@@ -577,21 +618,12 @@ static void forget_group(struct call_plan *p, const struct call_plan *before)
 	s->special = s->in_place = false;
 }
 
-static bool has_reducible_item(const struct call_plan *p)
-{
-	const struct rr_call *call = p->s->call;
-
-	for (unsigned i = 0; i < call->n_pieces; i++)
-		if (is_reducible(p, &call->pieces[i]))
-			return true;
-	return false;
-}
-
 /* Returns true if a group may be better than a message of a base type. */
 static bool may_profit(const struct call_plan *p)
 {
-	return asks_directions(p->s->call) || has_reducible_item(p) ||
-	       !fits_one_message(p, count_payload(p, true));
+	return asks_directions(p->s->call) ||
+	       !fits_one_message(p, count_payload(p, true)) ||
+	       (count_reducible(p) && !may_carry_items(p));
 }
 
 /* Returns true if the planned group is better than a message of a base type. */
@@ -613,6 +645,7 @@ static const struct rr_piece *next_shorter_item(const struct call_plan *p,
 		const struct rr_piece *k = &call->pieces[i];
 
 		if (is_reducible(p, k) && k->len <= rr_rtr_most_placed(p->c) &&
+		    k->len <= p->c->cfg.features.tbsn_max &&
 		    (!than || is_longer(than, k)) &&
 		    (!longest || is_longer(k, longest)))
 			longest = k;

@@ -139,10 +139,13 @@ struct rr_conn_config {
 	                    * message */
 
 	/* Advertised properties and limits. */
-	uint32_t send_bytes;    /* property 1 */
-	uint32_t recv_bytes;    /* property 2: size of each Receive */
-	uint32_t segment_bytes; /* property 3 */
-	uint32_t max_segments;  /* property 4; at most RR_WIRE_MAX_SEGMENTS.  In version
+	uint32_t send_bytes;      /* property 1 */
+	uint32_t recv_bytes;      /* property 2: size of each Receive */
+	uint32_t send_item_bytes; /* maximum number of octets in the items that a Call
+	                           * carries itself, if there are enough credits;
+	                           * longer items are Read chunks; 0 = none [K25] */
+	uint32_t segment_bytes;   /* property 3 */
+	uint32_t max_segments; /* property 4; at most RR_WIRE_MAX_SEGMENTS.  In version
 	                         * 1, where a peer announces no limit, @max_segments
 	                         * also limits the segments of each Call sent */
 	uint32_t rvrsdir; /* property 5, enum rr_rvrsdir; client only.  Version 1 has no
@@ -277,6 +280,7 @@ struct rr_recovery {
 	unsigned reads, writes, segments;
 	bool special;
 	bool as_group; /* the Call was sent as a group, which no second attempt is */
+	bool carried;  /* the Call was continued because it carried items */
 	uint64_t reply_chunk_bytes;
 };
 
@@ -645,6 +649,8 @@ struct rr_conn_counters {
 };
 
 void rr_conn_info(const struct rr_conn *, struct rr_conn_info *ret);
+/* Returns the number of octets allocated for each Receive. */
+size_t rr_conn_receive_bytes(const struct rr_conn *);
 void rr_conn_counters(const struct rr_conn *, struct rr_conn_counters *ret);
 
 #endif

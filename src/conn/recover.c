@@ -34,6 +34,7 @@ void rr_recover_note(struct rr_call_state *s)
 
 	r->special = s->special;
 	r->as_group = s->rtr && !s->rtr->plain;
+	r->carried = s->carries;
 	r->reads = l ? (unsigned)l->n_reads - s->special : 0;
 	r->reads += s->rtr ? s->rtr->n_items : 0;
 	r->writes = l ? l->n_writes : 0;
@@ -163,8 +164,9 @@ static bool adapt_call(const struct rr_conn *c, struct rr_call *call,
 	case RDMA2_ERR_BAD_XDR:
 		return twice && guess_reply(c, call, r);
 	case RDMA2_ERR_INVAL_HTYPE:
-	case RDMA2_ERR_INVAL_CONT:
 		return revert_to_base(r);
+	case RDMA2_ERR_INVAL_CONT:
+		return revert_to_base(r) || r->carried;
 	default:
 		return false;
 	}

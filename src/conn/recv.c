@@ -23,13 +23,18 @@
 
 /* -- buffers --------------------------------------------------------------- */
 
+size_t rr_conn_receive_bytes(const struct rr_conn *c)
+{
+	return rr_rtr_block_bytes(c, c->rbuf_bytes);
+}
+
 static struct rr_rbuf *new_rbuf(struct rr_conn *c)
 {
 	struct rr_rbuf *b = rr_slab_get(&c->rbuf_slab);
 
 	if (!b)
 		return NULL;
-	b->block = rr_mem_get(&c->cfg.mem, rr_rtr_block_bytes(c, c->rbuf_bytes));
+	b->block = rr_mem_get(&c->cfg.mem, rr_conn_receive_bytes(c));
 	if (!b->block) {
 		rr_slab_put(&c->rbuf_slab, b);
 		return NULL;
@@ -44,7 +49,7 @@ static void free_rbuf(struct rr_conn *c, struct rr_rbuf *b)
 {
 	rr_list_del(&b->op.link);
 	rr_list_del(&b->all);
-	rr_mem_put(&c->cfg.mem, b->block, rr_rtr_block_bytes(c, c->rbuf_bytes));
+	rr_mem_put(&c->cfg.mem, b->block, rr_conn_receive_bytes(c));
 	rr_slab_put(&c->rbuf_slab, b);
 }
 

@@ -31,6 +31,7 @@ struct rr_call_state {
 	enum rr_call_phase phase;
 	const struct rr_family *family; /* family of the Call's header types */
 	bool special;                   /* sent by Special Format */
+	bool carries;        /* the Call is continued because it carries items */
 	bool in_place;       /* Special Format: the peer reads long runs from the user's
 	                     * memory, without a copy */
 	bool awaited;        /* counted in conn.n_awaited */

@@ -67,6 +67,7 @@ static void fill_defaults(struct rpcrdma_conn_options *o)
 #define RR_DEFAULT(field, value) o->field = o->field ? o->field : (value)
 	RR_DEFAULT(credits, 32);
 	RR_DEFAULT(inline_bytes, RR_WIRE_DEFAULT_INLINE);
+	RR_DEFAULT(send_item_bytes, 32768);
 	RR_DEFAULT(segment_bytes, RR_WIRE_DEFAULT_RSSIZ);
 	RR_DEFAULT(max_segments, RR_WIRE_DEFAULT_RCSIZ);
 	RR_DEFAULT(max_requests, 256);
@@ -379,6 +380,7 @@ static struct rr_conn_config conn_config(struct rr_link *l,
 	        .xid_seed = (uint32_t)rr_rng_next(&l->engine->rng),
 	        .send_bytes = o->inline_bytes,
 	        .recv_bytes = o->inline_bytes,
+	        .send_item_bytes = (uint32_t)RR_MIN(o->send_item_bytes, UINT32_MAX),
 	        .segment_bytes = o->segment_bytes,
 	        .max_segments = o->max_segments,
 	        .credits = o->credits,

@@ -71,6 +71,7 @@ static int set_up_traced(void **state)
 	        RPCRDMA_OPTIONS(struct rpcrdma_engine_options);
 
 	both_set_up(state);
+	both.options.send_item_bytes = both.listen_options.send_item_bytes = 1;
 	rpcrdma_engine_free(both.engine);
 	o.trace = note;
 	errors = 0;

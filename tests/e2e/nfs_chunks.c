@@ -96,6 +96,7 @@ static int begin(void **state)
 	w.peer.fd = -1;
 	assert_int_equal(rpcrdma_engine_new(NULL, &w.engine), 0);
 	listen_here(port, sizeof(port));
+	o.send_item_bytes = 1; /* each WRITE has a Read chunk */
 	assert_int_equal(rpcrdma_connect(w.engine, "127.0.0.1", port, &o, NULL, NULL,
 	                                 &w.client.link.conn),
 	                 0);

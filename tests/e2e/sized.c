@@ -259,7 +259,7 @@ static const struct taken {
 	_Static_assert(UPTO(type, last) == sizeof(struct type),                        \
 	               #type " ends in padding")
 NO_PADDING(rpcrdma_engine_options, spin_ns);
-NO_PADDING(rpcrdma_conn_options, features);
+NO_PADDING(rpcrdma_conn_options, send_item_bytes);
 NO_PADDING(rpcrdma_call_options, lend_results);
 NO_PADDING(rpcrdma_gss_options, timeout_ns);
 NO_PADDING(rpcrdma_service_gss_options, no_room_arg);

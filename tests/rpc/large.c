@@ -120,7 +120,7 @@ static const struct rpcrdma_tirpc_options bound = {
 static void with_a_binding_nothing_is_copied(void **state)
 {
 	const unsigned n = sizeof(sizes) / sizeof(sizes[0]);
-	const unsigned tiny = 2; /* arguments that go along with the message */
+	const unsigned tiny = 5; /* arguments that go along with the message */
 	struct rpcrdma_tirpc_stats before, after;
 	struct rig rig = {.options = &bound};
 	uint64_t bytes = 0;

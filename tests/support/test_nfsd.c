@@ -189,6 +189,7 @@ static void dial(struct nfsd *r)
 	assert_int_equal(rpcrdma_engine_new(NULL, &r->engine), 0);
 	o.no_reconnect = true;
 	o.version = r->rpcrdma_version;
+	o.send_item_bytes = r->send_item_bytes;
 	assert_int_equal(rpcrdma_connect(r->engine, "127.0.0.1", r->port, &o, NULL,
 	                                 NULL, &r->conn),
 	                 0);

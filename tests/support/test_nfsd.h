@@ -33,6 +33,7 @@ struct nfsd {
 	nfs_fh3 root; /* of the export "/exp" */
 	char root_data[NFS3_FHSIZE];
 	unsigned rpcrdma_version; /* of the connection; 0: negotiated */
+	uint64_t send_item_bytes; /* of the connection; 0: the default */
 	uint32_t version;         /* of the next call's program; 0: 3; then cleared */
 	uint32_t flavor;          /* of the calls' credential */
 	uint32_t gids[4];

@@ -173,6 +173,26 @@ static void read_chunks_1_leaves_the_second_item_in_the_payload(void **state)
 	end();
 }
 
+/* [K25]: the peer takes no Call of this length in parts. */
+static void a_refused_sequence_with_items_is_sent_with_read_chunks(void **state)
+{
+	static const struct rr_conn_config carrying = {
+	        .max_message_bytes = 100000,
+	        .send_bytes = 1024,
+	        .send_item_bytes = 1300,
+	};
+
+	setup_with(raw_ready(RR_CONN_CLIENT, &carrying), RR_CALL_NO_WRITES);
+	send_call();
+	assert_int_equal(f.s->n_regions, 0);
+	assert_int_equal(f.s->n_sent, 2);
+	refuse("00000055", "00000005");
+	send_again();
+	assert_int_equal(f.s->n_regions, 2);
+	assert_int_equal(f.s->n_sent, 1);
+	end();
+}
+
 /* A Special Call without items to leave out: continuation (or one message). */
 static void read_chunks_0_of_a_special_call_brings_it_inline(void **state)
 {
@@ -595,6 +615,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(read_chunks_0_leaves_all_items_in_the_payload),
 	        cmocka_unit_test(read_chunks_1_leaves_the_second_item_in_the_payload),
+	        cmocka_unit_test(
+	                a_refused_sequence_with_items_is_sent_with_read_chunks),
 	        cmocka_unit_test(read_chunks_0_of_a_special_call_brings_it_inline),
 	        cmocka_unit_test(
 	                read_chunks_0_of_a_special_call_with_items_brings_all_inline),
