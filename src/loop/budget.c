@@ -382,13 +382,24 @@ void rr_holder_fini(struct rr_holder *h)
 		give_to_waiting(h);
 }
 
+static uint64_t limit_fixed(const struct rr_budget *b)
+{
+	return b->limit / 8 * 3;
+}
+
+bool rr_budget_spares(const struct rr_budget *b, uint64_t bytes)
+{
+	uint64_t most = limit_fixed(b) / 2, fixed = b->fixed;
+
+	return fixed <= most && bytes <= most - fixed;
+}
+
 bool rr_holder_pay(struct rr_holder *h, uint64_t bytes)
 {
 	struct rr_budget *b = h->budget;
-	uint64_t limit = b->limit;
 
-	if (add_within(&b->used, bytes, limit)) {
-		if (add_within(&b->fixed, bytes, limit / 8 * 3)) {
+	if (add_within(&b->used, bytes, b->limit)) {
+		if (add_within(&b->fixed, bytes, limit_fixed(b))) {
 			h->fixed += bytes;
 			return true;
 		}

@@ -105,6 +105,10 @@ void rr_holder_fini(struct rr_holder *);
 /* Adds @bytes to the fixed amount.  Returns false if that would exceed the budget. */
 bool rr_holder_pay(struct rr_holder *, uint64_t bytes) RR_MUST_CHECK;
 
+/* Returns true if the fixed amounts and @bytes more take at most half of what they may
+ * take together. */
+bool rr_budget_spares(const struct rr_budget *, uint64_t bytes);
+
 /* Makes a claim.  Returns 1 if the memory has been reserved, 0 if the claim waits, or
  * -ENOMEM if the claim can never be served.  If the claim waits, its granted function
  * is called later, unless the claim is withdrawn. */

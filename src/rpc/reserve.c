@@ -277,12 +277,25 @@ void rr_reserve_end(struct rpcrdma_request *q)
 
 /* -- connections ----------------------------------------------------------- */
 
-uint64_t rr_reserve_price(const struct rr_link_config *c)
+uint64_t rr_reserve_price(const struct rr_link *l)
 {
-	return CONN_BYTES + (uint64_t)RR_FIRST_RECEIVES * c->o.inline_bytes;
+	return CONN_BYTES + RR_FIRST_RECEIVES * rr_conn_receive_bytes(l->conn);
 }
 
-uint64_t rr_reserve_price_heard(const struct rr_link_config *c)
+static uint64_t count_receives(const struct rr_link_config *c)
 {
-	return (2 * (uint64_t)c->o.credits + 2 - RR_FIRST_RECEIVES) * c->o.inline_bytes;
+	return 2 * (uint64_t)c->o.credits + 2;
+}
+
+uint64_t rr_reserve_price_heard(const struct rr_link *l, const struct rr_link_config *c)
+{
+	return (count_receives(c) - RR_FIRST_RECEIVES) * rr_conn_receive_bytes(l->conn);
+}
+
+bool rr_reserve_affords_segments(const struct rr_link_config *c)
+{
+	const struct rr_feature_config *f = &c->features.config;
+	uint64_t each = (uint64_t)f->rtr_segments * f->rtr_segment_bytes;
+
+	return rr_budget_spares(rr_budget_process(), each * count_receives(c));
 }

@@ -51,8 +51,11 @@ void rr_reserve_end(struct rpcrdma_request *);
 /* Return the number of octets to reserve for a connection's own buffers: the first
  * function when the connection is accepted, the second (in addition) when its first
  * message has arrived. */
-uint64_t rr_reserve_price(const struct rr_link_config *);
-uint64_t rr_reserve_price_heard(const struct rr_link_config *);
+uint64_t rr_reserve_price(const struct rr_link *);
+uint64_t rr_reserve_price_heard(const struct rr_link *, const struct rr_link_config *);
+/* Returns true if the budget has memory for another connection whose Receives have the
+ * targetable segments of these options. */
+bool rr_reserve_affords_segments(const struct rr_link_config *);
 
 /* The functions with which a link reserves memory for Calls in parts.  If the link's
  * dispatch is NULL, these functions grant any amount. */

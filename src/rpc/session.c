@@ -86,7 +86,7 @@ static void session_touched(struct rr_dispatch *dispatch)
 static void session_heard(struct rr_link *l)
 {
 	struct rr_session *s = l->owner;
-	uint64_t price = rr_reserve_price_heard(&s->listener->config);
+	uint64_t price = rr_reserve_price_heard(l, &s->listener->config);
 
 	if (!price || rr_holder_pay(&s->dispatch.holder, price))
 		return;
@@ -302,12 +302,15 @@ int rr_session_accept(struct rpcrdma_listener *l, const struct rr_prov_ops *ops,
                       struct rr_prov_listener *prov)
 {
 	struct rr_session *s = new_session(l);
+	struct rr_link_config config = l->config;
 	int err;
 
 	if (!s)
 		return -ENOMEM;
-	err = rr_link_accept(l->engine, &l->config, ops, prov, &session_ops, s,
-	                     &s->link);
+	/* Longer Receives are for the first connections; the others have plain ones. */
+	if (!rr_reserve_affords_segments(&config))
+		config.features.config.rtr_segments = 0;
+	err = rr_link_accept(l->engine, &config, ops, prov, &session_ops, s, &s->link);
 	if (err) {
 		rr_dispatch_fini(&s->dispatch);
 		free(s);
@@ -317,7 +320,7 @@ int rr_session_accept(struct rpcrdma_listener *l, const struct rr_prov_ops *ops,
 	s->link->dispatch = &s->dispatch;
 	s->peer = s->link->voice.peer;
 	admit_session(s);
-	if (!rr_holder_pay(&s->dispatch.holder, rr_reserve_price(&l->config))) {
+	if (!rr_holder_pay(&s->dispatch.holder, rr_reserve_price(s->link))) {
 		s->link->stats.connections_refused = 1;
 		rr_link_close(s->link, -ECONNREFUSED);
 	}

@@ -260,6 +260,23 @@ static void fixed_prices(void **state)
 	assert_int_equal(b->refused, 1);
 }
 
+/* Half of what fixed amounts may take, 3/8 of 16 MiB, is 3 MiB. */
+static void fixed_amounts_leave_half_to_spare(void **state)
+{
+	struct rr_budget *b = *state;
+	struct peer p;
+
+	peer_init(&p, b, 64 * MIB);
+	assert_true(rr_budget_spares(b, 3 * MIB));
+	assert_false(rr_budget_spares(b, 3 * MIB + 1));
+	assert_true(rr_holder_pay(&p.holder, 2 * MIB));
+	assert_true(rr_budget_spares(b, MIB));
+	assert_false(rr_budget_spares(b, MIB + 1));
+	assert_true(rr_holder_pay(&p.holder, 2 * MIB));
+	assert_false(rr_budget_spares(b, 0));
+	rr_holder_fini(&p.holder);
+}
+
 struct watcher {
 	struct rr_budget_watch watch;
 	unsigned told;
@@ -418,11 +435,17 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-	        T(order),           T(rest_becomes_first),
-	        T(small_ones),      T(own_limit),
-	        T(too_large),       T(leave),
-	        T(watches),         T(fixed_prices),
-	        T(exposed_replies), T(replies_exposed_in_place),
+	        T(order),
+	        T(rest_becomes_first),
+	        T(small_ones),
+	        T(own_limit),
+	        T(too_large),
+	        T(leave),
+	        T(watches),
+	        T(fixed_prices),
+	        T(fixed_amounts_leave_half_to_spare),
+	        T(exposed_replies),
+	        T(replies_exposed_in_place),
 	        T(threads),
 	};
 
