@@ -7,7 +7,13 @@
 
 #include <rpcrdma/rpcrdma.h>
 
-enum { DIGITS_MAX = 15, QUOTED_MAX = 40, ALL_FEATURES = (1 << RR_FEATURES) - 1 };
+enum {
+	DIGITS_MAX = 15,
+	QUOTED_MAX = 40,
+	ALL_FEATURES = (1 << RR_FEATURES) - 1,
+	DEFAULT_FEATURES =
+	        1 << RR_FEATURE_RPRC | 1 << RR_FEATURE_REMINV | 1 << RR_FEATURE_RTR,
+};
 
 #define TOTAL_DEFAULT ((uint64_t)1 << 30)
 
@@ -106,6 +112,10 @@ static int take_feature(struct rr_feature_options *o, struct word w,
 {
 	if (is_word(w, "all")) {
 		o->config.on = ALL_FEATURES;
+		return 0;
+	}
+	if (is_word(w, "default")) {
+		o->config.on |= DEFAULT_FEATURES;
 		return 0;
 	}
 	for (unsigned i = 0; i < RR_FEATURES; i++) {
@@ -222,7 +232,7 @@ int rr_feature_options_parse(const char *text, struct rr_feature_options *ret,
                              struct rr_reason reason)
 {
 	struct rr_feature_options o = {.rprc_total_bytes = TOTAL_DEFAULT};
-	const char *s = text ? text : RR_FEATURES_DEFAULT;
+	const char *s = text ? text : "default";
 	unsigned needed = 0;
 	int err = 0;
 

@@ -3,7 +3,9 @@
  * The list of optional features that a user chooses, as text.              [ext §2.1]
  *
  * The list is "all", "none", or items separated by commas.  An item is
- *   NAME           switches a feature on: "rprc", "reminv", "rtr", "htfam", "all"
+ *   NAME           switches a feature on: "rprc", "reminv", "rtr", "htfam", "all",
+ *                  or "default" for those that an end offers if the user
+ *                  does not choose: rprc, reminv and rtr [O12]
  *   reminv=POLICY  switches the feature on, and sets how a Requester chooses the handle
  *                  that a Reply may invalidate
  *   KEY=NUMBER     sets a limit of a feature that is on; the table is in
@@ -17,9 +19,6 @@
 #include "base/reason.h"
 #include "conn/feature_config.h"
 
-/* The features that an end offers if the user does not choose. [O12] */
-#define RR_FEATURES_DEFAULT "none"
-
 struct rr_feature_options {
 	struct rr_feature_config config;
 	uint64_t rprc_total_bytes; /* maximum number of octets that all connections of
@@ -27,7 +26,7 @@ struct rr_feature_options {
 	                            * another reply; default 1 GiB */
 };
 
-/* Parses @text; NULL = RR_FEATURES_DEFAULT.  Fills in the defaults of all limits.
+/* Parses @text; NULL = "default".  Fills in the defaults of all limits.
  * Returns 0, or -EINVAL with a message in @reason. */
 int rr_feature_options_parse(const char *text, struct rr_feature_options *ret,
                              struct rr_reason reason) RR_MUST_CHECK;

@@ -190,7 +190,7 @@ static uint64_t now_ms(void)
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / MS;
 }
 
-static int set_up(void **state)
+static int set_up_with(const char *features)
 {
 	struct rpcrdma_conn_options o = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
 	struct sockaddr_storage sa;
@@ -199,6 +199,7 @@ static int set_up(void **state)
 	memset(&w, 0, sizeof(w));
 	o.reconnect_min_ns = 1 * MS;
 	o.reconnect_max_ns = 4 * MS;
+	o.features = features;
 	assert_int_equal(rpcrdma_engine_new(NULL, &w.engine), 0);
 	assert_int_equal(rpcrdma_service_new(&w.service), 0);
 	assert_int_equal(rpcrdma_service_add(w.service, &program, NULL), 0);
@@ -212,6 +213,16 @@ static int set_up(void **state)
 	                                 NULL, &w.conn),
 	                 0);
 	return 0;
+}
+
+static int set_up(void **state)
+{
+	return set_up_with(NULL);
+}
+
+static int set_up_without_features(void **state)
+{
+	return set_up_with("none");
 }
 
 static int tear_down(void **state)
@@ -228,7 +239,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void calls_given_up_do_not_stop_the_others(void **state)
+static void give_up_calls(void)
 {
 	uint64_t end = now_ms() + 60000;
 
@@ -241,17 +252,32 @@ static void calls_given_up_do_not_stop_the_others(void **state)
 	assert_true(w.user.over && w.abuser.over);
 	assert_int_equal(w.abuser.aborted, ABORTS);
 	assert_true(w.user.done >= CALLS);
-	/* The abuse was one: connections broke, and were made again. */
-	assert_true(w.downs > 0);
 	print_message("    %u calls answered beside %u aborted; %u connections lost\n",
 	              w.user.done, w.abuser.aborted, w.downs);
+}
+
+static void calls_given_up_do_not_stop_the_others(void **state)
+{
+	give_up_calls();
+	/* The abuse was one: connections broke, and were made again. */
+	assert_true(w.downs > 0);
+}
+
+/* The memory that a call named is kept until the server has invalidated it. */
+static void by_default_calls_given_up_break_no_connection(void **state)
+{
+	give_up_calls();
+	assert_int_equal(w.downs, 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test_setup_teardown(calls_given_up_do_not_stop_the_others,
-	                                        set_up, tear_down),
+	                                        set_up_without_features, tear_down),
+	        cmocka_unit_test_setup_teardown(
+	                by_default_calls_given_up_break_no_connection, set_up,
+	                tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

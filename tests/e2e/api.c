@@ -384,10 +384,11 @@ static void on_done_grab(struct rpcrdma_call *k, const struct rpcrdma_reply *r,
 	on_done(k, r, arg);
 }
 
-static void results_of_every_size_arrive_by_every_path(void **state)
+static struct rpcrdma_stats fetch_every_size(const char *features)
 {
 	struct rpcrdma_stats st;
 
+	w.options.features = features;
 	start();
 	for (unsigned mode = 0; mode < 3; mode++) {
 		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -435,8 +436,23 @@ static void results_of_every_size_arrive_by_every_path(void **state)
 	}
 	rpcrdma_conn_get_stats(w.conn, &st, sizeof(st));
 	assert_true(st.bytes_write_chunk > 4000000);
+	return st;
+}
+
+static void results_of_every_size_arrive_by_every_path(void **state)
+{
+	struct rpcrdma_stats st = fetch_every_size("none");
+
 	assert_true(st.bytes_reply_chunk > 1000000);
 	assert_true(st.bytes_continued > 1000000);
+}
+
+static void long_results_are_read_by_default(void **state)
+{
+	struct rpcrdma_stats st = fetch_every_size(NULL);
+
+	assert_true(st.bytes_reply_pulled > 1000000);
+	assert_int_equal(st.bytes_reply_chunk, 0);
 }
 
 static void rpc_errors_reach_the_caller(void **state)
@@ -1300,6 +1316,7 @@ int main(void)
 	        TEST(null_call_and_what_was_negotiated),
 	        TEST(arguments_of_every_size_arrive_by_every_path),
 	        TEST(results_of_every_size_arrive_by_every_path),
+	        TEST(long_results_are_read_by_default),
 	        TEST(rpc_errors_reach_the_caller),
 	        TEST(chunks_against_the_binding_get_the_specified_errors),
 	        TEST(many_calls_finish_with_two_credits),

@@ -166,11 +166,14 @@ static void neither_end_exposes(void **state)
 	not_exposed();
 }
 
-static void the_default_is_off(void **state)
+static void replies_are_exposed_by_default(void **state)
 {
-	start_with(NULL, "rprc");
-	assert_int_equal(features(), 0);
-	not_exposed();
+	start_with(NULL, NULL);
+	assert_int_equal(features(), RPCRDMA_FEATURE_RPRC | RPCRDMA_FEATURE_REMINV |
+	                                     RPCRDMA_FEATURE_RTR);
+	fetch_long();
+	both_spin_for(20);
+	assert_int_equal(engine_stats().rprc_exposed, 1);
 }
 
 /* Short enough for the Sends that the server prefers. */
@@ -290,7 +293,7 @@ int main(void)
 	        TEST(the_log_names_the_features),
 	        TEST(one_end_alone_changes_nothing),
 	        TEST(neither_end_exposes),
-	        TEST(the_default_is_off),
+	        TEST(replies_are_exposed_by_default),
 	        TEST(many_replies_are_read_one_at_a_time),
 	        TEST(sends_may_be_preferred),
 	        TEST(replies_beyond_a_limit_are_not_exposed),

@@ -42,6 +42,14 @@ shows() {
 	: >server.err
 }
 
+# the default
+start_server 0
+run 0 ping -v -q -c 1 "$HOST"
+[ "$(grep -o ', features [a-z ]*' out)" = ", features rprc reminv rtr" ] || fail "the default: $(cat out)"
+run 0 ping -v -q -c 1 --rpcrdma-version 1 "$HOST"
+! grep -q ', features' out || fail "version 1: $(cat out)"
+stop_server
+
 shows "" "" none none
 shows "" "" none all
 shows "" "" all none
@@ -49,6 +57,7 @@ shows "" "" all all --rpcrdma-version 1
 shows ", features rprc" '"rprc"' rprc all
 shows ", features rprc reminv" '"rprc","reminv"' reminv=first,rprc rprc,reminv
 shows ", features rprc" '"rprc"' all rprc,rprc-lifetime=2000
+shows ", features rprc reminv rtr htfam" '"rprc","reminv","rtr","htfam"' all default,htfam
 
 # A directory whose listing is long, and a file of many messages.
 mkdir -p "$EXP/tree/names"

@@ -57,11 +57,13 @@ static const struct rpcrdma_procedure procs[] = {
 static const struct rpcrdma_program program = {PROG, VERS, procs, 3};
 static const struct rpcrdma_program empty = {PROG + 1, VERS, NULL, 0};
 
-static int set_up(void **state)
+static int set_up_with(const char *features)
 {
+	struct rpcrdma_conn_options o = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
 	struct sockaddr_storage sa;
 	char port[RPCRDMA_SERVICE_BYTES];
 
+	o.features = features;
 	memset(&w, 0, sizeof(w));
 	assert_int_equal(rpcrdma_engine_new(NULL, &w.engine), 0);
 	assert_int_equal(rpcrdma_service_new(&w.service), 0);
@@ -74,9 +76,19 @@ static int set_up(void **state)
 	snprintf(port, sizeof(port), "%u",
 	         ntohs(((struct sockaddr_in *)&sa)->sin_port));
 	assert_int_equal(
-	        rpcrdma_connect(w.engine, "127.0.0.1", port, NULL, NULL, NULL, &w.conn),
+	        rpcrdma_connect(w.engine, "127.0.0.1", port, &o, NULL, NULL, &w.conn),
 	        0);
 	return 0;
+}
+
+static int set_up(void **state)
+{
+	return set_up_with(NULL);
+}
+
+static int set_up_without_features(void **state)
+{
+	return set_up_with("none");
 }
 
 static int tear_down(void **state)
@@ -167,6 +179,15 @@ static void results_are_a_multiple_of_four(void **state)
 	assert_int_equal(w.len, 8); /* four octets and an item with its padding */
 }
 
+/* A reply that the client did not foresee is read by default. */
+static void a_reply_of_unforeseen_length_arrives(void **state)
+{
+	struct rpcrdma_call_options o = call_to(PROG, P_LONG);
+
+	assert_int_equal(run(&o), RPCRDMA_OK);
+	assert_int_equal(w.len, LONG);
+}
+
 /* Nobody broke a rule: it was not said how long it may be. */
 static void a_reply_that_is_too_long_is_called_so(void **state)
 {
@@ -207,7 +228,10 @@ int main(void)
 	        TEST(procedure_0_is_served_by_every_program),
 	        TEST(arguments_are_a_multiple_of_four),
 	        TEST(results_are_a_multiple_of_four),
-	        TEST(a_reply_that_is_too_long_is_called_so),
+	        cmocka_unit_test_setup_teardown(a_reply_of_unforeseen_length_arrives,
+	                                        set_up, tear_down),
+	        cmocka_unit_test_setup_teardown(a_reply_that_is_too_long_is_called_so,
+	                                        set_up_without_features, tear_down),
 	        TEST(ports_are_numbers_below_65536),
 	};
 

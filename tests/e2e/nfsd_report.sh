@@ -20,7 +20,7 @@ CLIENT='^rpcrdma nfsd: client 127\.0\.0\.1:[0-9]*'
 # in order, in both versions
 start_server 0 -v
 run 0 ping -c 1 "$HOST"
-tells 1 "$CLIENT connected: iwarp, version 2\$"
+tells 1 "$CLIENT connected: iwarp, version 2, features rprc reminv rtr\$"
 tells 1 "$CLIENT left\$"
 run 0 ping -c 1 --rpcrdma-version 1 "$HOST"
 tells 1 "$CLIENT connected: iwarp, version 1\$"
@@ -29,7 +29,7 @@ tells 2 "$CLIENT left\$"
 # killed: its system closes the connection, or resets it if a reply was not read
 "$RPCRDMA" ping -i 0.1 "$HOST" >out 2>&1 &
 pinger=$!
-tells 2 'version 2$'
+tells 2 'version 2, features rprc reminv rtr$'
 kill -KILL $pinger
 tells 3 "$CLIENT \(left\|ended: .*reset by peer\)\$"
 stop_server
@@ -39,7 +39,7 @@ told 3 connected || fail "something connected besides"
 : >server.err
 start_server 0 -v --hostauth require --psk psk
 run 0 ping -c 1 --hostauth require --psk psk "$HOST"
-tells 1 "$CLIENT connected: iwarp, version 2, is psk:site\$"
+tells 1 "$CLIENT connected: iwarp, version 2, features rprc reminv rtr, is psk:site\$"
 run 1 ping -c 1 --hostauth require --psk psk2 "$HOST"
 tells 1 "$CLIENT ended: TLS handshake"
 run 1 ping -c 1 --timeout 3 "$HOST"

@@ -247,6 +247,13 @@ static void expect_no_version(const char *words)
 
 /* -- messages -------------------------------------------------------------- */
 
+#define BASE_PROPS 1, 4, 4096, 2, 4, 4096, 3, 4, 1 << 20, 4, 4, 16, 5, 4, 0
+/* RPRC: pulls, exposes, takes RDMA2_MSG_DONE; 10 s; 32 MiB.  REQREMINV.  RTR: all four, and
+ * 16 transmissions each way, without a buffer structure. */
+#define FEATURE_PROPS                                                                  \
+	0xffffff21, 12, 7, 10000, 32 << 20, 0xffffff02, 4, 1, 0xffffff13, 4, 15,       \
+	        0xffffff15, 4, 16, 0xffffff16, 4, 16
+
 /* RDMA2_CONNPROP with our defaults; nothing may follow it.  Its XID. */
 static uint32_t expect_first_of_two(void)
 {
@@ -255,8 +262,10 @@ static uint32_t expect_first_of_two(void)
 	raw_receive_msg(&w.peer, &msg);
 	xid = msg.word[0];
 	assert_int_not_equal(xid, 0);
-	RAW_IS(&msg, xid, 2, 0x00200020, 5, 0, /* 5 properties: */ 5, 1, 4, 4096, 2, 4,
-	       4096, 3, 4, 1 << 20, 4, 4, 16, 5, 4, 0);
+	if (w.options.features)
+		RAW_IS(&msg, xid, 2, 0x00200020, 5, 0, 5, BASE_PROPS);
+	else
+		RAW_IS(&msg, xid, 2, 0x00200020, 5, 0, 10, BASE_PROPS, FEATURE_PROPS);
 	raw_expect_quiet(&w.peer, 20);
 	return xid;
 }
@@ -382,6 +391,12 @@ static void version_two_server(void **state)
 	assert_int_equal(w.accepted, 1);
 	assert_int_equal(w.ups, 1);
 	assert_int_equal(w.downs, 0);
+}
+
+static void without_features_there_are_the_base_properties(void **state)
+{
+	w.options.features = "none";
+	version_two_server(state);
 }
 
 static void on_any_done(struct rpcrdma_call *k, const struct rpcrdma_reply *r,
@@ -783,6 +798,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 	const struct CMUnitTest tests[] = {
 	        TEST(version_two_server),
+	        TEST(without_features_there_are_the_base_properties),
 	        TEST(one_message_until_the_answer),
 	        TEST(one_restart_changes_nothing),
 	        TEST(linux_server),

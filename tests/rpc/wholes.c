@@ -28,7 +28,8 @@ static struct rpcrdma_stats stats(void)
 	return s;
 }
 
-static CLIENT *client(unsigned version, size_t chunk_bytes, size_t reply_bytes)
+static CLIENT *client_with(const char *features, unsigned version, size_t chunk_bytes,
+                           size_t reply_bytes)
 {
 	const struct timeval wait = {.tv_sec = 100};
 	struct rpcrdma_conn_options co = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
@@ -36,12 +37,19 @@ static CLIENT *client(unsigned version, size_t chunk_bytes, size_t reply_bytes)
 	CLIENT *c;
 
 	co.version = version;
+	co.features = features;
 	o.conn = &co;
 	o.chunk_bytes = chunk_bytes;
 	o.reply_bytes = reply_bytes;
 	c = rig_client(&rig, &o);
 	assert_true(clnt_control(c, CLSET_TIMEOUT, (char *)&wait));
 	return c;
+}
+
+/* A client that uses the base protocol. */
+static CLIENT *client(unsigned version, size_t chunk_bytes, size_t reply_bytes)
+{
+	return client_with("none", version, chunk_bytes, reply_bytes);
 }
 
 static void put(CLIENT *c, u_int len)
@@ -102,6 +110,22 @@ static void long_replies_are_written(void **state)
 		get(c, BIG - i);
 	assert_in_range(stats().bytes_reply_chunk - was.bytes_reply_chunk, 3 * BIG - 3,
 	                3 * BIG + 600);
+	assert_int_equal(stats().bytes_continued, was.bytes_continued);
+	clnt_destroy(c);
+}
+
+static void long_replies_are_read_by_default(void **state)
+{
+	CLIENT *c = client_with(NULL, 2, 0, 0);
+	struct rpcrdma_stats was = stats();
+
+	get(c, BIG);
+	assert_in_range(stats().bytes_reply_pulled - was.bytes_reply_pulled, BIG,
+	                BIG + 200);
+	assert_int_equal(stats().bytes_reply_chunk, was.bytes_reply_chunk);
+	get(c, BIG); /* the length is known: it is written */
+	assert_in_range(stats().bytes_reply_chunk - was.bytes_reply_chunk, BIG,
+	                BIG + 200);
 	assert_int_equal(stats().bytes_continued, was.bytes_continued);
 	clnt_destroy(c);
 }
@@ -207,6 +231,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(long_calls_are_pulled),
 	        cmocka_unit_test(long_replies_are_written),
+	        cmocka_unit_test(long_replies_are_read_by_default),
 	        cmocka_unit_test(replies_of_version_1_need_room),
 	        cmocka_unit_test(the_threshold_is_an_option),
 	        cmocka_unit_test(what_is_too_long_is_refused),

@@ -25,10 +25,14 @@ static struct rr_feature_options parsed(const char *text)
 /* The default is stated in one place. */
 static void nothing_chosen_is_the_default(void **state)
 {
-	struct rr_feature_options o = parsed(NULL), d = parsed(RR_FEATURES_DEFAULT);
+	struct rr_feature_options o = parsed(NULL), d = parsed("default");
 
 	(void)state;
 	assert_memory_equal(&o, &d, sizeof(o));
+	assert_int_equal(o.config.on, RPCRDMA_FEATURE_RPRC | RPCRDMA_FEATURE_REMINV |
+	                                      RPCRDMA_FEATURE_RTR);
+	assert_int_equal(o.config.inv_policy, RR_INV_LARGEST);
+	assert_int_equal(o.config.rtr_segments, 0); /* no larger Receives */
 	assert_int_equal(parsed("none").config.on, 0);
 }
 
@@ -42,6 +46,8 @@ static void names_switch_features_on(void **state)
 	assert_int_equal(parsed("rtr,rprc").config.on,
 	                 RPCRDMA_FEATURE_RTR | RPCRDMA_FEATURE_RPRC);
 	assert_int_equal(parsed("all").config.on, 15);
+	assert_int_equal(parsed("default,htfam").config.on, 15);
+	assert_int_equal(parsed("default,rtr-segments=3").config.rtr_segments, 3);
 }
 
 static void limits_have_the_defaults_of_the_specification(void **state)

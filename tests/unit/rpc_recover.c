@@ -427,7 +427,7 @@ static void reply_chunks_have_room_for_the_longest_header(void **state)
 {
 	struct ask *a = ask(100, 0, false);
 
-	a->o.reply_bytes = 300000;
+	a->o.reply_bytes = a->o.reply_usual = 300000;
 	run(a);
 	assert_int_equal(a->reply.status, 0);
 	/* XID, type, MSG_ACCEPTED, flavor, length, 400 octets, SUCCESS */
