@@ -43,9 +43,11 @@ static struct rr_mr *add_region(struct rr_call_state *s, enum rr_mr_use use,
 struct call_plan {
 	struct rr_conn *c;
 	struct rr_call_state *s;
-	bool chunks;     /* chunks may be used in this direction */
-	size_t segments; /* segments still allowed, not counting @reserved */
-	size_t reserved; /* segments kept for a Position Zero chunk */
+	bool chunks;      /* chunks may be used in this direction */
+	size_t payload;   /* octets of the complete Call */
+	size_t reducible; /* of these, octets of items that may be reduced */
+	size_t segments;  /* segments still allowed, not counting @reserved */
+	size_t reserved;  /* segments kept for a Position Zero chunk */
 	/* The longest item that is placed by Send; NULL = none is. */
 	const struct rr_piece *longest_sent;
 	bool carries;       /* items stay in the payload */
@@ -300,20 +302,18 @@ static void plan_reads(struct call_plan *p)
 	}
 }
 
-/* Returns the length in octets of the complete Call or, if @all is false, of its
- * irreducible parts. */
-static size_t count_payload(const struct call_plan *p, bool all)
+/* Counts the octets of the complete Call, and of the items in it that may be reduced. */
+static void measure_call(struct call_plan *p)
 {
 	const struct rr_call *call = p->s->call;
-	size_t sum = 0;
 
 	for (unsigned i = 0; i < call->n_pieces; i++) {
 		const struct rr_piece *k = &call->pieces[i];
+		size_t len = k->len + (k->item ? rr_pad(k->len) : 0);
 
-		if (all || !is_reducible(p, k))
-			sum += k->len + (k->item ? rr_pad(k->len) : 0);
+		p->payload += len;
+		p->reducible += is_reducible(p, k) ? len : 0;
 	}
-	return sum;
 }
 
 static bool fits_one_message(const struct call_plan *p, size_t payload)
@@ -327,21 +327,15 @@ static bool may_continue_call(const struct rr_conn *c)
 	                                 c->props.peer.rvrsdir >= RDMA2_RVRSDIR_CONT);
 }
 
-/* Returns how many octets are in the items that may be reduced. */
-static size_t count_reducible(const struct call_plan *p)
-{
-	return count_payload(p, true) - count_payload(p, false);
-}
-
 /* Returns true if there is a credit for each message that the complete Call needs, so
  * that it arrives in one trip. */
-static bool fits_credits(const struct call_plan *p, size_t payload)
+static bool fits_credits(const struct call_plan *p)
 {
 	const struct rr_conn *c = p->c;
 	size_t most = c->props.send_inline, header = call_header_bytes(p);
 
 	return may_continue_call(c) && header < most &&
-	       payload <= (most - header) * (size_t)c->credit.avail;
+	       p->payload <= (most - header) * (size_t)c->credit.avail;
 }
 
 /* Returns true if the items are short enough for the Call to carry.  A second attempt
@@ -350,7 +344,7 @@ static bool may_carry_items(const struct call_plan *p)
 {
 	const struct rr_call *call = p->s->call;
 
-	return count_reducible(p) <= p->c->cfg.send_item_bytes &&
+	return p->reducible <= p->c->cfg.send_item_bytes &&
 	       !call->recovery.error.code &&
 	       !(call->flags & (RR_CALL_SPECIAL | RR_CALL_WHOLE));
 }
@@ -359,10 +353,8 @@ static bool may_carry_items(const struct call_plan *p)
  * no limit of length and uses no credits.                                     [K25] */
 static bool carries_items(const struct call_plan *p)
 {
-	size_t payload = count_payload(p, true);
-
-	return count_reducible(p) && may_carry_items(p) &&
-	       (fits_one_message(p, payload) || fits_credits(p, payload));
+	return p->reducible && may_carry_items(p) &&
+	       (fits_one_message(p, p->payload) || fits_credits(p));
 }
 
 /* Reserves segments for the Position Zero chunk of a Special Call, or of a Call that
@@ -377,7 +369,8 @@ static int reserve_special(struct call_plan *p)
 	p->s->special = must;
 	if (!must && (!p->chunks || p->c->version->continues))
 		return 0;
-	p->reserved = rr_mr_count_segments(p->c, count_payload(p, must));
+	p->reserved = rr_mr_count_segments(p->c, must ? p->payload
+	                                              : p->payload - p->reducible);
 	if (p->reserved > p->segments) {
 		p->reserved = 0;
 		p->s->special = false;
@@ -517,7 +510,7 @@ static int plan_call(struct call_plan *p)
 	if (err)
 		return err;
 	p->carries = carries_items(p);
-	p->s->carries = p->carries && !fits_one_message(p, count_payload(p, true));
+	p->s->carries = p->carries && !fits_one_message(p, p->payload);
 	plan_reads(p);
 	err = plan_special(p);
 	if (!err)
@@ -621,9 +614,8 @@ static void forget_group(struct call_plan *p, const struct call_plan *before)
 /* Returns true if a group may be better than a message of a base type. */
 static bool may_profit(const struct call_plan *p)
 {
-	return asks_directions(p->s->call) ||
-	       !fits_one_message(p, count_payload(p, true)) ||
-	       (count_reducible(p) && !may_carry_items(p));
+	return asks_directions(p->s->call) || !fits_one_message(p, p->payload) ||
+	       (p->reducible && !may_carry_items(p));
 }
 
 /* Returns true if the planned group is better than a message of a base type. */
@@ -703,6 +695,7 @@ int rr_call_plan(struct rr_conn *c, struct rr_call_state *s)
 	if (!forward && level == RDMA2_RVRSDIR_NONE)
 		return -EPROTONOSUPPORT; /* [R2] */
 	s->family = call.family;
+	measure_call(&p);
 	if (rr_rtr_may_call(c, s) && may_profit(&p) && plan_as_group(&p)) {
 		s->family =
 		        &rr_base_family; /* if it is not sent as a group after all */
