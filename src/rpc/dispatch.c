@@ -657,11 +657,11 @@ void rr_dispatch_begin(struct rr_link *l, struct rr_request *r)
 {
 	struct rpcrdma_request *q = (struct rpcrdma_request *)(uintptr_t)r->user;
 
+	end_pull(q);
 	for (unsigned i = 0; i < r->n_writes; i++)
 		q->send.bytes += r->write_bytes[i];
 	if (!r->n_writes || rr_pace_enter(&l->dispatch->sends, &q->send))
 		execute_request(&q->send);
-	end_pull(q);
 }
 
 /* -- end of a request ------------------------------------------------------ */
