@@ -520,6 +520,16 @@ static void check_second_offer(struct node *n, const struct rr_request *q,
 	}
 }
 
+/* Returns true if Write chunk @i has the length that the call offers.  A call that asks
+ * for its results by Send offers none if it is sent by base types after all. */
+static bool offers_its_length(const struct rr_request *q, const struct spec *s,
+                              unsigned i)
+{
+	uint64_t bytes = q->write_bytes[i];
+
+	return bytes == s->dest[i] || (s->lend && (!bytes || bytes > s->dest[i]));
+}
+
 static void check_offer(struct node *n, const struct rr_request *q, struct spec *s)
 {
 	bool again = s->first.code;
@@ -533,9 +543,7 @@ static void check_offer(struct node *n, const struct rr_request *q, struct spec 
 	      "request %u: %u Write chunks, not %u", s->index, q->n_writes, s->n_dests);
 	s->n_chunks = q->n_writes;
 	for (unsigned i = 0; i < s->n_chunks; i++)
-		CHECK(n->run,
-		      s->grown == i + 1 || q->write_bytes[i] == s->dest[i] ||
-		              (s->lend && q->write_bytes[i] > s->dest[i]),
+		CHECK(n->run, s->grown == i + 1 || offers_its_length(q, s, i),
 		      "request %u: Write chunk %u of %llu octets", s->index, i,
 		      (unsigned long long)q->write_bytes[i]);
 	for (unsigned i = 0; i < s->n_items; i++)
