@@ -311,9 +311,9 @@ static bool local_error_is_due(struct node *n, const struct spec *s,
 	const struct plan *p = &n->run->plan;
 	int err = a->call.status;
 
+	if (err == -ECANCELED) /* never because of a loss */
+		return a->cancelled;
 	if (failing(n))
-		return true;
-	if (a->cancelled && err == -ECANCELED)
 		return true;
 	if (p->fault == FAULT_REGISTER || p->fault == FAULT_MEMORY)
 		return true;

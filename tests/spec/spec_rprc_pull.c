@@ -310,6 +310,21 @@ static void a_call_cancelled_during_the_reads_is_notified(void **state)
 	spec_end(s, k);
 }
 
+/* The status of the loss, with which a call is sent again, is the call's.  The status of
+ * the flushed Read would mean that the user has cancelled the call. */
+static void a_connection_lost_during_the_reads_is_no_cancellation(void **state)
+{
+	struct spec_call *k;
+	struct side *s = rprc_asking(NULL, PEER("3", TEN_SECONDS), &k);
+
+	rprc_receive_only(s, ONE("00000055"));
+	assert_int_equal(s->n_reads, 1);
+	side_lose(s, -ETIMEDOUT);
+	assert_int_equal(s->calls_done, 1);
+	assert_int_equal(k->call.status, -ETIMEDOUT);
+	spec_end(s, k);
+}
+
 /* A Requester with two Calls: the Reply to 0x55 fills the quota, until it is released.
  * The one to 0x57 waits. */
 static struct side *waiting_pull(const char *props, struct spec_call **ret_k,
@@ -652,6 +667,7 @@ int main(void)
 	        cmocka_unit_test(a_reply_of_a_peer_without_support_is_not_read),
 	        cmocka_unit_test(a_second_reply_during_the_pull_is_dropped),
 	        cmocka_unit_test(a_call_cancelled_during_the_reads_is_notified),
+	        cmocka_unit_test(a_connection_lost_during_the_reads_is_no_cancellation),
 	        cmocka_unit_test(a_pull_waits_for_memory),
 	        cmocka_unit_test(a_reply_older_than_nine_tenths_is_not_read),
 	        cmocka_unit_test(a_pull_cancelled_before_its_reads_is_notified_plainly),

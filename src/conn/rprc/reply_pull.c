@@ -56,7 +56,8 @@ static void deliver_pulled(struct rr_conn *c, struct rr_call_state *s, int statu
 	rr_call_end(c, s, status);
 }
 
-/* Handles the completion of one Read. */
+/* Handles the completion of one Read.  If Reads were flushed, the provider will report
+ * the loss of the connection, which ends the call. */
 static void finish_reply_read(struct rr_conn *c, void *owner, int status)
 {
 	struct rr_call_state *s = owner;
@@ -68,10 +69,10 @@ static void finish_reply_read(struct rr_conn *c, void *owner, int status)
 		return;
 	failure = s->pull->status;
 	conclude_pull(c, s, !failure);
-	if (s->phase == RR_CALL_PULLING)
-		deliver_pulled(c, s, failure);
-	else
+	if (s->phase != RR_CALL_PULLING)
 		rr_call_settle(c, s);
+	else if (failure != -ECANCELED)
+		deliver_pulled(c, s, failure);
 }
 
 void rr_reply_pull_end(struct rr_conn *c, struct rr_call_state *s)
