@@ -78,11 +78,11 @@ struct bench_options {
 	enum bench_reply reply;          /* bench_rdma */
 	enum bench_test test;
 	uint32_t bytes, depth, conns;
-	uint32_t credits;    /* bench_rdma; 0 = for the depth */
+	uint32_t credits;    /* bench_rdma; 0 = @depth, at least 32 */
 	uint32_t send_items; /* bench_rdma: octets of items that a call carries; 0 = the
 	                      * library's default */
 	uint64_t ms, spin_us;
-	uint64_t calls; /* bench_rdma: the work, instead of a time; 0 = not given */
+	uint64_t calls; /* bench_rdma: calls to make, instead of @ms; 0 = not given */
 };
 
 /* Reads the command line.  Exits with a message if it is wrong. */
@@ -93,7 +93,7 @@ uint32_t bench_call_bytes(const struct bench_options *, uint64_t i);
 /* Times a run. */
 struct bench_clock {
 	uint64_t begin, warm, end, now, ops;
-	bool counting; /* warm */
+	bool counting; /* the warm-up is over */
 };
 void bench_clock_start(struct bench_clock *, const struct bench_options *);
 /* Counts @n operations that have just ended.  Returns false when the time is over and at

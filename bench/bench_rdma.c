@@ -4,12 +4,13 @@
  * binding (READ's result and WRITE's argument are DDP-eligible), and any number of calls
  * in flight from one thread.
  *
- * After the row it prints operations per RPC, sums of both ends or, if they matter, those
- * of each end.  The client asks the server for its counters before and after the work,
- * by a procedure of its own.
+ * After the row it prints operations per RPC: sums of both ends, or the numbers of each
+ * end if their difference matters.  The client fetches the server's counters before and
+ * after the work, by a separate procedure.
  *
  * "bench_rdma both" is for counting instructions, see instructions.sh: one thread turns the
- * engines of a client and of a server alternately, so each run executes the same ones.
+ * engines of a client and of a server alternately, so each run executes the same
+ * instructions.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -30,7 +31,7 @@ enum {
 enum { BATCHES = 6 };
 
 static uint8_t *data;
-static struct rpcrdma_engine *engine;  /* of the only end; of the client, if both run */
+static struct rpcrdma_engine *engine;  /* the client's */
 static struct rpcrdma_engine *serving; /* the server's */
 
 static void die(const char *what, int error)

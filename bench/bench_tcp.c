@@ -33,8 +33,8 @@ enum {
 
 /* One end of all connections. */
 struct peer {
-	const uint8_t *data;    /* what is sent */
-	uint8_t *buf;           /* where messages are received */
+	const uint8_t *data;    /* octets to send */
+	uint8_t *buf;           /* memory for received messages */
 	size_t in_len, out_len; /* octets of a message */
 	int recv_flags;         /* MSG_DONTWAIT: polls */
 	unsigned n_conns;
@@ -129,7 +129,7 @@ static void add_conn(struct peer *p, int fd)
 	p->fd[p->n_conns++] = fd;
 }
 
-/* Returns a connection that can be received from; waits if there are several. */
+/* Returns a connection to receive from.  With several, waits until one is readable. */
 static unsigned next_conn(struct peer *p)
 {
 	if (p->n_conns == 1)

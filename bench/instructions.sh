@@ -6,7 +6,7 @@
 #
 # One thread of `bench_rdma both` turns the engines of both ends alternately, so a batch
 # of calls executes the same instructions in each run.  callgrind counts those of one
-# end at a time.  Of the batches after the first, the one with the median is reported.
+# end at a time.  Reports the batch with the median, of all but the first.
 #
 # Libraries that others wrote are counted apart: their code depends on the processor.
 # --before shows the counts of a saved file beside the new ones.  --check prints no
@@ -35,8 +35,8 @@ trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM HUP
 
 # Counts of one end, by function: "END TEST BYTES DEPTH FUNCTION COUNT", and their sums:
-# "total" for the program, "others" for the libraries.  Names of one function that the
-# compiler has divided are one.
+# "total" for the program, "others" for the libraries.  The parts into which
+# the compiler has divided a function count as one function.
 by_function='
 /^ob=/ { object = substr($0, 4); sub(/.*\//, "", object) }
 /^fn=/ {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Measures what cases.tab says, in one run, and writes a report: text to standard output,
+# Measures the cases of cases.tab in one run, and writes a report: text to standard output,
 # and in DIR report.txt, bench.json, tables.md, plots, and the rows as they were measured.
 #
 # Each figure is the median of the repetitions.  The programs take turns within a
@@ -28,7 +28,8 @@ usage() {
 }
 
 case " $* " in *" --help "* | *" -h "*) usage && exit ;; esac
-# NFS servers need ports of their own, and all rows the same environment.
+# NFS servers need fixed ports that no other program uses, and all rows need the same
+# environment.
 if [ -z "${OWN_HOST-}" ] && [ "$(id -u)" = 0 ] && "$here/own_host.sh" true 2>/dev/null; then
 	exec "$here/own_host.sh" "$0" "$@"
 fi

@@ -11,9 +11,9 @@
 
 #include "../bench.h"
 
-#define BENCH_NFS_FILE "data" /* of BENCH_NFS_FILE_BYTES, for READ, WRITE and LOOKUP */
-#define BENCH_NFS_DIR  "hundred" /* has a hundred files */
-#define BENCH_NFS_MADE "made"    /* in which files are created */
+#define BENCH_NFS_FILE "data"    /* BENCH_NFS_FILE_BYTES, for READ, WRITE and LOOKUP */
+#define BENCH_NFS_DIR  "hundred" /* directory of a hundred files */
+#define BENCH_NFS_MADE "made"    /* directory for created files */
 
 enum {
 	BENCH_NFS_FILE_BYTES = 64 << 20,

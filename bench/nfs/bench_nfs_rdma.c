@@ -16,7 +16,7 @@
 enum {
 	HANDLE_MAX = 64,
 	ARGS_MAX = 256,
-	RESULTS_MAX = 512, /* of all procedures but READDIRPLUS, without data */
+	RESULTS_MAX = 512, /* octets of results, except READDIRPLUS and data */
 	MNT = 1,
 	LOOKUP = 3,
 };
@@ -44,7 +44,7 @@ static const struct bench_options *options;
 static struct rpcrdma_engine *engine;
 static struct rpcrdma_conn *conn;
 static struct rpcrdma_auth cred;
-static struct handle root, object; /* what the measured calls are about */
+static struct handle root, object; /* @object: the argument of the measured calls */
 static struct bench_clock timer;
 static unsigned in_flight;
 
@@ -76,7 +76,7 @@ static size_t put_string(uint8_t *p, const char *s)
 	return put_opaque(p, s, (uint32_t)strlen(s));
 }
 
-/* UNCHECKED, and of the attributes only the mode. */
+/* Puts the name, the mode UNCHECKED, and attributes of which only the mode is set. */
 static size_t put_create(uint8_t *p)
 {
 	char name[BENCH_NFS_NAME];

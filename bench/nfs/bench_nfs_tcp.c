@@ -273,5 +273,5 @@ int main(int argc, char **argv)
 	bench_row(&o, &timer);
 	puts("");
 	rpc_destroy_context(rpc);
-	return 0; /* the process ends, and with it the memory of calls */
+	return 0; /* the exit of the process frees the memory of the calls */
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Serves the directory $EXPORT by nfs-ganesha over TCP on loopback, and prints
 # "listening PORT" when it is ready.  The ports are fixed and rpcbind has port 111, so this
-# needs a network of its own: own_host.sh.  nfs-ganesha and rpcbind are installed, or
+# must run under own_host.sh.  nfs-ganesha and rpcbind are installed, or
 # unpacked in $UNPACKED.
 set -eu
 die() {

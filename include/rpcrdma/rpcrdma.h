@@ -141,8 +141,8 @@ struct rpcrdma_engine_options {
 	/* Receives one JSON object, without a newline, for each trace point. */
 	void (*trace)(void *arg, const char *json);
 	void *trace_arg;
-	/* Time to poll before sleeping; 0 = sleep at once.  While polling finds no
-	 * event, the engine polls in few waits only. */
+	/* Time to poll before sleeping; 0 = sleep at once.  After several waits in a
+	 * row in which polling found no event, the engine polls in few waits only. */
 	uint64_t spin_ns;
 };
 
@@ -828,9 +828,9 @@ rpcrdma_request_engine(const struct rpcrdma_request *);
  * in which item is true.  Use the functions of rpcrdma/cursor.h to read the pieces. */
 RPCRDMA_API unsigned rpcrdma_request_args(const struct rpcrdma_request *,
                                           const struct rpcrdma_piece **ret);
-/* Returns the size in octets of the client's Write chunk for the i-th eligible result; if
- * the client asks for this result by Send, the number of octets that a response can hold;
- * or 0 if it provided no such chunk. */
+/* Returns how many octets of the i-th eligible result the client can take.  This is the
+ * size of the client's Write chunk.  If the client asks for this result by Send, it is
+ * the length of the longest result that a response can hold.  Otherwise 0. */
 RPCRDMA_API uint64_t rpcrdma_request_result_room(const struct rpcrdma_request *,
                                                  unsigned i);
 /* Allocates memory to build results in: registered, pooled, 64-octet aligned, and freed

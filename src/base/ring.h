@@ -82,7 +82,7 @@ static inline void rr_ring_pop(struct rr_ring *r, uint32_t n)
 {
 	RR_ASSERT(n <= r->count);
 	r->count -= n;
-	r->head = (r->head + n) & (r->cap - 1); /* without memory, both are 0 */
+	r->head = (r->head + n) & (r->cap - 1); /* an empty ring may have cap 0 */
 }
 
 #endif

@@ -45,10 +45,10 @@ struct call_plan {
 	struct rr_call_state *s;
 	bool chunks;      /* chunks may be used in this direction */
 	size_t payload;   /* octets of the complete Call */
-	size_t reducible; /* of these, octets of items that may be reduced */
+	size_t reducible; /* part of @payload: octets of items that may be reduced */
 	size_t segments;  /* segments still allowed, not counting @reserved */
 	size_t reserved;  /* segments kept for a Position Zero chunk */
-	/* The longest item that is placed by Send; NULL = none is. */
+	/* The longest item to place by Send; NULL = place no item by Send. */
 	const struct rr_piece *longest_sent;
 	bool carries;       /* items stay in the payload */
 	unsigned reads;     /* items that may still be reduced */
@@ -277,7 +277,8 @@ static bool is_longer(const struct rr_piece *a, const struct rr_piece *b)
 	return a->len > b->len || (a->len == b->len && a > b);
 }
 
-/* Has the item placed by Send, unless it is longer than those that are. */
+/* Excises the item to place it by Send, unless it is longer than @longest_sent.
+ * Returns false if the item is not placed by Send. */
 static bool excise_item(const struct call_plan *p, const struct rr_piece *k,
                         size_t position)
 {
@@ -531,8 +532,10 @@ static bool asks_directions(const struct rr_call *call)
 	return false;
 }
 
-/* Plans the Receives for a response whose payload is short, as the user says by not
- * stating its length.  Only what is placed by Send is worth them. [O13] */
+/* Plans the Receives for a response of unstated length, which the user thereby promises
+ * to be short.  Returns false if these Receives cannot be reserved now.  Also returns
+ * false if no item is placed by Send and no result is directed, because a group then
+ * saves too little. [O13] */
 static bool plan_short_reply(const struct call_plan *p)
 {
 	size_t most = (size_t)RR_SHORT_REPLY_PARTS * p->c->props.recv_inline;
@@ -542,8 +545,8 @@ static bool plan_short_reply(const struct call_plan *p)
 	       rr_rtr_has_receives(p->c, p->s);
 }
 
-/* Plans the Receives for the response and, if they do not suffice, a Reply chunk.  A
- * response cannot be longer than these, as a Reply by base header types can. */
+/* Plans the Receives for the response and, if they do not suffice, a Reply chunk.  They
+ * limit the length of a response, but not that of a Reply by base header types. */
 static bool plan_group_reply(struct call_plan *p)
 {
 	size_t want = p->s->reply_bound;
@@ -566,8 +569,8 @@ static void forget_results(struct call_plan *p, const struct call_plan *before)
 	*p = *before;
 }
 
-/* Plans the results and the response.  Results that may be placed by Send or written are
- * written, longest first, until the response can hold the others. */
+/* Plans the results and the response.  While the response cannot hold all results that
+ * are to be placed by Send, the longest RR_DIRECT_FIT result is written instead. */
 static bool plan_group_results(struct call_plan *p)
 {
 	const struct call_plan before = *p;
@@ -584,8 +587,8 @@ static bool plan_group_results(struct call_plan *p)
 	}
 }
 
-/* Plans a group.  Places item @longest and all shorter items by Send; NULL = none.  With
- * @body, the whole Payload stream is pulled. */
+/* Plans a group.  Places item @longest and all shorter items by Send, or no item if
+ * @longest is NULL.  If @body is true, the peer pulls the whole Payload stream. */
 static bool plan_group(struct call_plan *p, const struct rr_piece *longest, bool body)
 {
 	struct rr_call_state *s = p->s;
@@ -625,8 +628,8 @@ static bool is_profitable(const struct call_plan *p)
 	       !fits_one_message(p, p->s->stream.left);
 }
 
-/* Returns the longest item that may be placed by Send and is not as long as @than; NULL
- * stands for any length, and for no such item. */
+/* Returns the longest item that may be placed by Send and that is_longer() ranks below
+ * @than, or NULL if there is none.  @than NULL = no upper bound. */
 static const struct rr_piece *next_shorter_item(const struct call_plan *p,
                                                 const struct rr_piece *than)
 {
@@ -645,9 +648,9 @@ static const struct rr_piece *next_shorter_item(const struct call_plan *p,
 	return longest;
 }
 
-/* Plans the call as a group, if that is possible and better than base header types:
- * items by Send, of which the longest are pulled if not all fit; otherwise all items by
- * explicit RDMA; otherwise the Payload stream as well. */
+/* Plans the call as a group, if that is possible and better than base header types.
+ * Tries three plans in order: place items by Send, and have the longest ones pulled if
+ * not all fit; have all items pulled; have the Payload stream pulled as well. */
 static bool plan_as_group(struct call_plan *p)
 {
 	const struct call_plan before = *p;

@@ -121,8 +121,8 @@ struct rr_room {
 /* Memory of the process for replies that peers may read [ext §3.8].  The functions must
  * not call into the connection.  NULL = no limit. */
 struct rr_exposure_budget {
-	/* Reserves @bytes, of memory that is the user's if @in_place, otherwise of a
-	 * copy.  Returns false if there is too little memory. */
+	/* Reserves @bytes for a reply: in the user's memory if @in_place, otherwise in
+	 * a copy.  Returns false if there is too little memory. */
 	bool (*take)(void *ctx, uint64_t bytes, bool in_place);
 	/* Returns reserved memory. */
 	void (*give)(void *ctx, uint64_t bytes, bool in_place);
@@ -219,12 +219,12 @@ struct rr_dest {
 	/* How the peer is asked to place the result, if it has the feature RTR.
 	 * [ext §5.5] */
 	enum rr_direct direct;
-	bool lend; /* a result placed by Send may stay where it arrived: @ret_base */
-	uint32_t min_len;     /* shorter results stay in the payload, octets */
-	uint32_t above;       /* RR_DIRECT_BY_SIZE: longer results are written */
-	uint32_t begin, end;  /* range of positions in the Call of the operation that
+	bool lend;           /* @ret_base may point to a result in its Receive buffer */
+	uint32_t min_len;    /* shorter results stay in the payload, octets */
+	uint32_t above;      /* RR_DIRECT_BY_SIZE: longer results are written */
+	uint32_t begin, end; /* range of positions in the Call of the operation that
 	                       * the result belongs to; both 0 = the whole Call */
-	size_t ret_len;       /* octets received; set before RR_ACT_CALL_DONE */
+	size_t ret_len;      /* octets received; set before RR_ACT_CALL_DONE */
 	const void *ret_base; /* @base, or memory that the connection owns and lends
 	                       * until rr_conn_call_release: if a second attempt needed
 	                       * more space (see rr_call_recover), or with @lend */
@@ -279,7 +279,7 @@ struct rr_recovery {
 	/* Chunks that the Call provided when the error was received. */
 	unsigned reads, writes, segments;
 	bool special;
-	bool as_group; /* the Call was sent as a group, which no second attempt is */
+	bool as_group; /* the Call was sent as a group; a second attempt never is */
 	bool carried;  /* the Call was continued because it carried items */
 	uint64_t reply_chunk_bytes;
 };
@@ -352,8 +352,8 @@ struct rr_request {
 	unsigned n_reads;    /* Read chunks, without the Position Zero chunk */
 	uint64_t read_bytes; /* octets in these Read chunks */
 	unsigned n_writes;   /* Write chunks */
-	/* Octets in each; or the longest result that a response can place by Send, if
-	 * the peer has asked for that. */
+	/* Octets in each Write chunk.  If the peer has asked for the result by Send:
+	 * octets of the longest result that a response can place by Send. */
 	uint64_t write_bytes[RR_WIRE_MAX_WRITES];
 	bool has_reply_chunk;
 	uint64_t reply_chunk_bytes;

@@ -192,7 +192,7 @@ static inline bool rr_conn_dead(const struct rr_conn *c)
 /* Returns an unused, nonzero XID for a transport message that carries no RPC message.
  * [V10] */
 uint32_t rr_conn_own_xid(struct rr_conn *);
-/* Returns true if traces are read. */
+/* Returns true if the user receives traces. */
 static inline bool rr_conn_traced(const struct rr_conn *c)
 {
 	return c->cfg.trace && c->cfg.trace->emit;

@@ -53,8 +53,8 @@ struct rr_feature_ops {
 	bool (*invalidated)(struct rr_conn *, struct rr_msg *);
 	/* Processes a message of a type that the feature accepts. */
 	void (*received)(struct rr_conn *, struct rr_msg *);
-	/* Returns true if the feature has no work left: nothing for the next four
-	 * functions to do, now or later. */
+	/* Returns true if the feature has no work left: the next four functions would
+	 * have nothing to do, now or later. */
 	bool (*idle)(const struct rr_conn *);
 	/* Continues work that did not wait for a credit.  Returns false if there is
 	 * none. */
@@ -74,13 +74,12 @@ struct rr_feature_ops {
 
 /* Returns the feature that accepts messages of type @htype, or NULL. */
 const struct rr_feature_ops *rr_feature_of(const struct rr_conn *, uint32_t htype);
-/* Notes that the feature has work: its functions progress, transmit, tick and deadline
- * are called from now on, until it is idle.  A connection that uses no feature calls
- * none of them. */
+/* Notes that the feature has work.  Until the feature is idle, the connection calls its
+ * functions progress, transmit, tick and deadline. */
 void rr_feature_begin(struct rr_conn *, enum rr_feature);
-/* Each function below calls the function of the same name in the table of every feature
- * that is switched on, or, of the four that continue work, of every feature that has
- * some. */
+/* Each function below calls the function of the same name of every feature that is
+ * switched on.  Progress, transmit, tick and deadline call only the features that have
+ * work. */
 uint32_t rr_features_put_props(const struct rr_conn *, struct rr_writer *);
 /* Returns false if the value is invalid.  Ignores properties that belong to no
  * feature. */

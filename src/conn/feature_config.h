@@ -47,9 +47,9 @@ struct rr_feature_config {
 	                          * 1 ms */
 	uint32_t cont_max_sends; /* maximum number of messages in a continued reply
 	                          * while RPRC is usable; default 8 */
-	uint32_t cont_hard_max;  /* maximum number of messages in a continued reply; 0 =
-	                          * 1024 for a reply that could be exposed if the
-	                          * peer had read others, otherwise no limit */
+	uint32_t cont_hard_max;  /* maximum number of messages in any continued reply; 0
+	                          * = 1024 for a reply that may be exposed while no
+	                          * other one is, no limit for other replies */
 	bool reply_chunk_first;  /* use an offered Reply chunk even if the reply fits
 	                          * in one message */
 	bool no_reply_chunks;    /* offer no Reply chunk while RPRC is usable */
@@ -78,8 +78,8 @@ struct rr_feature_config {
 	bool rtr_no_continuation;   /* neither send nor accept messages in several
 	                           * transmissions */
 	bool rtr_no_send_results;   /* as Responder, place no result by Send */
-	uint32_t tbsn_max;          /* longest item, in octets, that we choose to place
-	                             * by Send; default 65536 */
+	uint32_t tbsn_max;          /* longest item that we choose to place by Send, in
+	                             * octets; default 65536 */
 };
 
 /* Replaces zero members by their defaults. */

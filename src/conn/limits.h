@@ -29,7 +29,7 @@ enum {
 	RR_IN_PLACE_RUNS = 4,     /* maximum number of runs of a Special Call that get
 	                          * their own regions */
 	RR_SHORT_REPLY_PARTS = 4, /* length in inline thresholds of the longest Reply
-	                           * that a user may call short [O13] */
+	                           * to a call that states no reply_bytes [O13] */
 	RR_UNKNOWN_REPLY = 4000,  /* length in octets assumed for a Reply if reply_bytes
 	                          * is 0 */
 	RR_COPY_MAX = 256,       /* length in octets of the longest piece that is copied

@@ -109,7 +109,7 @@ static bool enlarge_reply(const struct rr_conn *c, const struct rr_call *call,
 	size_t most = RR_MAX((size_t)c->cfg.max_message_bytes, call->reply_bytes);
 
 	if (!bytes)
-		return r->as_group; /* the results do not fit a response by Send */
+		return r->as_group; /* the response cannot hold the results */
 	if (bytes <= r->reply_chunk_bytes || bytes > most)
 		return false;
 	r->reply_bytes = bytes;

@@ -122,7 +122,7 @@ static bool continues_within(const struct rr_conn *c, const struct rr_request_st
 }
 
 /* Returns the maximum number of messages in a continued reply; 0 = no limit.  By default
- * there is a limit only for a reply that could be exposed, if the peer had read others. */
+ * there is a limit only for a reply that may be exposed while no other one is. */
 static size_t max_reply_parts(const struct rr_conn *c, const struct rr_request_state *q)
 {
 	uint32_t most = c->cfg.features.cont_hard_max;

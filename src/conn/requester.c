@@ -320,7 +320,8 @@ static void watch_end(struct rr_conn *c, struct rr_call_state *s)
 		c->overdue_at = c->now + c->cfg.drain_ns;
 }
 
-/* Ends what features have begun for the call. */
+/* Ends the work of features for the call: its group, its pull, the notifications that
+ * it carried. */
 static void end_features(struct rr_conn *c, struct rr_call_state *s, int status)
 {
 	rr_rtr_call_end(c, s);

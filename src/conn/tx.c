@@ -347,7 +347,7 @@ static bool send_grant_message(struct rr_conn *c)
 
 static bool send_grant(struct rr_conn *c)
 {
-	/* Withholding can only lower the number of credits that are due. */
+	/* Withholding only lowers the number of credits that are due. */
 	return (c->credit.owed >= RR_CREDIT_GRANT_MIN || c->tx.grant_now) &&
 	       send_grant_message(c);
 }

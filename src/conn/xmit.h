@@ -33,8 +33,9 @@ struct rr_xmit *rr_xmit_new(struct rr_conn *, size_t bytes);
 void rr_xmit_free(struct rr_conn *, struct rr_xmit *);
 /* Sets the message's header to the octets that @w has written at the start of @buf. */
 void rr_xmit_header(struct rr_xmit *, const struct rr_writer *w);
-/* Builds a message of a header, which has been measured, and the next @len octets of @stream (may be NULL if @len
- * is 0).  Returns NULL if there is no memory. */
+/* Builds a message from a header, which rr_head_measure has measured, and the next @len
+ * octets of @stream.  @stream may be NULL if @len is 0.  Returns NULL if there is no
+ * memory. */
 struct rr_xmit *rr_xmit_message(struct rr_conn *, const struct rr_head *,
                                 struct rr_stream *stream, size_t len);
 /* Returns how many of the next @len octets of the stream will be copied instead of

@@ -266,8 +266,8 @@ static const struct rr_pump_ops pump_ops = {
 /* -- turns ----------------------------------------------------------------- */
 
 /* Makes the engine wait for events on the endpoint's descriptor, and for the
- * connection's or the endpoint's deadline, whichever is earlier.  Most turns only
- * postpone the deadline.  The timer stays as it is then, and fires early once. */
+ * connection's or the endpoint's deadline, whichever is earlier.  If the deadline was
+ * only postponed, as in most turns, the timer is not moved and fires once too early. */
 static void rearm_timer(struct rr_link *l)
 {
 	struct rr_pump *p = &l->pump;
@@ -309,7 +309,7 @@ static void turn_link(struct rr_member *m)
 
 void rr_link_touch(struct rr_link *l)
 {
-	/* A pump that runs draws the actions that its owner's functions cause. */
+	/* A running pump also draws actions that its owner's functions cause. */
 	if (!l->turning && !rr_pump_over(&l->pump))
 		rr_engine_touch_member(l->engine, &l->member);
 }

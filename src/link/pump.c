@@ -233,7 +233,8 @@ static void act_on(struct rr_pump *p, const struct rr_action *a, rr_time now)
 	}
 }
 
-/* Draws the next action.  Returns NULL if there is none, or none may be drawn now. */
+/* Draws the next action.  Returns NULL if there is none, or if the pump is over or
+ * stalled. */
 static struct rr_action *draw_action(struct rr_pump *p, struct rr_action *ret)
 {
 	bool drawn = !rr_pump_over(p) && !p->stalled && rr_conn_next(p->conn, ret);
@@ -310,7 +311,7 @@ static void take_completion(struct rr_pump *p, const struct rr_wc *wc, rr_time n
 		RR_MACHINE_EVENT(rr_link_machine, p->state, RR_LINK_EV_COMPLETE);
 		if (!rr_conn_completed(p->conn, wc->token, wc->status, now) &&
 		    !p->stalled)
-			return; /* most Sends of a client */
+			return; /* no action results, as for most Sends of a client */
 		break;
 	}
 	rr_pump_drain(p, now);
@@ -328,8 +329,8 @@ static unsigned poll_endpoint(struct rr_pump *p, rr_time now)
 
 /* -- turns ----------------------------------------------------------------- */
 
-/* Returns true if there are posts to flush, or, after a poll that returned @last
- * completions, further completions may be there. */
+/* Returns true if there are posts to flush, or if more completions may be available.
+ * @last is the number of completions that the last poll returned. */
 static bool has_work(const struct rr_pump *p, unsigned last)
 {
 	return !rr_pump_lost(p) && (p->posted || last == p->batch);

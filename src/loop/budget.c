@@ -201,8 +201,8 @@ static struct rr_claim *get_first_claim(const struct rr_holder *h)
 	return n ? rr_container_of(n, struct rr_claim, link) : NULL;
 }
 
-/* Returns the upper bound of @h->used.  Replies that are exposed where they lie have
- * limits of their own. */
+/* Returns the upper bound of @h->used.  A reply that is exposed in the memory of its
+ * request does not count, because other limits apply to exposed replies. */
 static uint64_t own_limit(const struct rr_holder *h)
 {
 	return h->limit + h->in_place;

@@ -99,14 +99,14 @@ struct rr_holder {
 void rr_holder_init(struct rr_holder *, struct rr_budget *, uint64_t limit,
                     void (*wake)(struct rr_holder *));
 /* Releases the fixed amount.  The holder must have no claims, and no memory reserved
- * for requests or exposed replies.  The caller must withdraw the post made by the holder's wake
- * function. */
+ * for requests or exposed replies.  The caller must withdraw the post made by the
+ * holder's wake function. */
 void rr_holder_fini(struct rr_holder *);
 /* Adds @bytes to the fixed amount.  Returns false if that would exceed the budget. */
 bool rr_holder_pay(struct rr_holder *, uint64_t bytes) RR_MUST_CHECK;
 
-/* Returns true if the fixed amounts and @bytes more take at most half of what they may
- * take together. */
+/* Returns true if the fixed amounts of all holders, increased by @bytes, are at most
+ * half of their limit. */
 bool rr_budget_spares(const struct rr_budget *, uint64_t bytes);
 
 /* Makes a claim.  Returns 1 if the memory has been reserved, 0 if the claim waits, or

@@ -481,7 +481,7 @@ static int poll_awake(struct rpcrdma_engine *e, int timeout_ms)
 	int n = rr_poller_wait(&e->poller, 0);
 
 	if (n)
-		return n; /* polling did not find it: the event was already there */
+		return n; /* not counted: the event was there before the polling */
 	do
 		n = rr_poller_wait(&e->poller, 0);
 	while (!n && rr_engine_clock() < until);

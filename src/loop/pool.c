@@ -405,7 +405,7 @@ static void put_alone(struct rr_pool *p, void *m, unsigned c)
 	cache_piece(p, m, c);
 }
 
-/* Returns true if the piece is in no block. */
+/* Returns true if the piece does not belong to a block. */
 static bool is_alone(const struct rr_pool *p, const void *m, unsigned c)
 {
 	return c >= RR_POOL_BLOCK_CLASSES || (p->n_alone && !find_pool_block(p, m));

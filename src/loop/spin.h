@@ -5,10 +5,10 @@
  * Polling saves the time that it takes to wake a thread, but costs processor time.  It
  * pays if the next event usually arrives within the polling time.  After several waits
  * in a row in which polling found no event, most waits sleep at once.  One wait in
- * SPIN_TRY still polls, and if it finds an event, all waits poll again.
+ * RR_SPIN_TRY still polls, and if it finds an event, all waits poll again.
  *
- * Invariant: an event that is already there when the wait begins proves nothing, and is
- * not counted.
+ * An event that is available before the wait begins is not counted, because it does not
+ * show that polling helps.
  */
 #ifndef RR_LOOP_SPIN_H
 #define RR_LOOP_SPIN_H
@@ -17,13 +17,13 @@
 #include <stdint.h>
 
 enum {
-	RR_SPIN_MISSES = 8, /* vain polls in a row after which waits sleep at once */
-	RR_SPIN_TRY = 64,   /* after that, one wait in so many polls */
+	RR_SPIN_MISSES = 8, /* failed polls in a row after which waits sleep at once */
+	RR_SPIN_TRY = 64,   /* after that, one wait in RR_SPIN_TRY polls */
 };
 
 struct rr_spin {
 	uint64_t ns;      /* polling time; 0 = never poll */
-	unsigned misses;  /* vain polls in a row, at most RR_SPIN_MISSES */
+	unsigned misses;  /* failed polls in a row, at most RR_SPIN_MISSES */
 	unsigned skipped; /* waits since the last poll that slept at once */
 };
 

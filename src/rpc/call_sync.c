@@ -38,8 +38,8 @@ struct sync_call {
 	bool begun, left, done;
 };
 
-/* Copies the results in the library's memory, which is freed after the done function, to
- * their destinations.  Returns -EOVERFLOW if a result is too large for that. */
+/* Copies results from the library's memory to their destinations, because that memory
+ * is freed after the done function.  Returns -EOVERFLOW if a result does not fit. */
 static int fill_dests(const struct rpcrdma_reply *r)
 {
 	int err = 0;

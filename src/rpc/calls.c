@@ -632,7 +632,7 @@ int rpcrdma_call(struct rpcrdma_conn *c, const struct rpcrdma_call_options *o,
 
 	if (!o)
 		return -EINVAL;
-	if (rr_sized_stated(o) != sizeof(own)) { /* another version's */
+	if (rr_sized_stated(o) != sizeof(own)) { /* compiled for another version */
 		err = RR_SIZED_TAKE(&own, arg, o);
 		if (err)
 			return err;

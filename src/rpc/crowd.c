@@ -192,7 +192,7 @@ static void unlist_guest(struct rr_crowd *c, struct rr_guest *g)
 	recount_guests(c, g->origin, g->listed, false);
 }
 
-/* Brings the connections that moved to their places. */
+/* Moves each connection whose kind has changed to the list of its new kind. */
 static void settle_moves(struct rr_crowd *c)
 {
 	struct rr_list *n;
@@ -252,7 +252,7 @@ int rr_crowd_add(struct rr_crowd *c, struct rr_guest *g,
 		o = new_origin(c, ss);
 	if (!o)
 		return -ENOMEM;
-	settle_moves(c); /* @g is newer than these */
+	settle_moves(c); /* the lists are ordered by age, and @g is the newest */
 	g->origin = o;
 	g->kind = RR_GUEST_NEW;
 	rr_list_init(&g->moved);

@@ -11,8 +11,8 @@
  * connections is found in constant time.
  *
  * A busy connection changes its kind with each request, but searches are rare.  So a
- * change only puts the connection on a list of moved connections.  The next search
- * brings these to their places first.
+ * change only puts the connection on a list of moved connections.  The next search, or
+ * the next new connection, first moves these to the lists of their kinds.
  *
  * Addresses are found by a keyed digest, so that peers cannot choose addresses that
  * collide.
@@ -36,7 +36,7 @@ struct rr_origin;
 
 struct rr_guest {
 	struct rr_list link;      /* in a list of the origin, oldest first */
-	struct rr_list moved;     /* in the crowd's list, or in none */
+	struct rr_list moved;     /* in rr_crowd.moved; empty = not moved */
 	struct rr_origin *origin; /* NULL = in no crowd */
 	enum rr_guest_kind kind;
 	enum rr_guest_kind listed; /* kind of the list that contains @link */

@@ -16,9 +16,9 @@
  * repetition of a Call that is being executed waits for the result, at most until the
  * repetition's connection ends.
  *
- * Long chunks: the data of a few requests are in motion at once (pace.h).  Other requests
- * with Read chunks wait before they are pulled, and other requests with Write chunks
- * before they are executed.
+ * Chunks: the data of only a few requests are in motion at once (pace.h).  Other
+ * requests with Read chunks wait before they are pulled.  Other requests with Write
+ * chunks wait before they are executed.
  *
  * Memory: a request is admitted when all the memory that it can need has been reserved
  * (reserve.h); other requests wait in order.  Before that, only the beginning of a
@@ -524,7 +524,8 @@ static void execute_request(struct rr_paced *j)
 		call_handler(q);
 }
 
-/* Has the request's Read chunks pulled.  An rr_paced.go function. */
+/* Admits the request to the connection, which pulls its Read chunks.  An rr_paced.go
+ * function. */
 static void pull_request(struct rr_paced *j)
 {
 	struct rpcrdma_request *q = rr_container_of(j, struct rpcrdma_request, pull);
@@ -642,12 +643,13 @@ void rr_dispatch_admit(struct rr_link *l, struct rr_request *r)
 		rr_reserve(q, admit_request);
 }
 
-/* Ends the request's part in the pace of pulls, and lets other requests be pulled. */
+/* Removes the request from the pace of pulls, and pulls other requests for which there
+ * is room. */
 static void end_pull(struct rpcrdma_request *q)
 {
 	struct rr_pace *p = &q->dispatch->pulls;
 
-	if (!q->pull.bytes) /* it had no part */
+	if (!q->pull.bytes) /* it never entered the pace */
 		return;
 	rr_pace_leave(p, &q->pull);
 	rr_pace_go(p);

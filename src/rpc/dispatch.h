@@ -34,7 +34,7 @@ struct rr_dispatch {
 	struct rr_post wake;      /* serves @holder's claims in the engine's thread */
 	struct rr_claim sequence; /* reserves memory for a Call that arrives in parts */
 	struct rr_list holders;   /* node in the engine's list, see hostage.h */
-	struct rr_pace pulls, sends; /* data of Read chunks and of Write chunks */
+	struct rr_pace pulls, sends; /* of Read chunks; of Write chunks */
 	/* octets of memory in use until the peer sends, receives or reads data */
 	uint64_t peer_bytes;
 	uint64_t rprc_total_bytes; /* see rr_feature_options */

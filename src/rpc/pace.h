@@ -3,18 +3,18 @@
  * Limits the memory through which a connection's chunks pass at once, so that it stays
  * in the processor's cache.
  *
- * The data of a Read chunk are placed by RDMA Reads and then used by the handler; the
- * data of a Write chunk are made by the handler and then sent.  If many requests did
- * this at once, the data would leave the cache between the two steps.  A connection has
- * two paces: one for data being pulled, one for results being sent.
+ * RDMA Reads place the data of a Read chunk, and then the handler uses these data.  The
+ * handler makes the data of a Write chunk, and then the provider sends these data.  If
+ * many requests did this at once, the data would leave the cache between the two steps.
+ * A connection has two paces: one for data being pulled, one for results being sent.
  *
  * Normal path: a job asks rr_pace_enter whether it may start.  A job that must wait is
  * started later, by its go function.  rr_pace_charge counts the octets that a job has
  * in motion, until rr_pace_leave.
  *
  * Invariants: jobs start in the order in which they entered.  A job may always start if
- * no octets are in motion, however long it is.  So all jobs start, also when their
- * connection is lost, because then the jobs in motion end.
+ * no octets are in motion, however long it is.  So every job starts in the end.  This
+ * also holds when the connection is lost, because the jobs in motion then end.
  */
 #ifndef RR_RPC_PACE_H
 #define RR_RPC_PACE_H

@@ -37,7 +37,7 @@ struct rpcrdma_request {
 	uint64_t needed;            /* octets needed, not counting results */
 	uint64_t room;              /* octets still available for results */
 	uint64_t peer_bytes;        /* contribution to rr_dispatch.peer_bytes */
-	struct rr_paced pull, send; /* the data of Read chunks and of Write chunks */
+	struct rr_paced pull, send; /* jobs for the Read chunks and the Write chunks */
 	unsigned n_args, n_reply;
 	struct rr_rpc_reply status;
 	void (*done)(void *);

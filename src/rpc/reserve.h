@@ -53,8 +53,8 @@ void rr_reserve_end(struct rpcrdma_request *);
  * message has arrived. */
 uint64_t rr_reserve_price(const struct rr_link *);
 uint64_t rr_reserve_price_heard(const struct rr_link *, const struct rr_link_config *);
-/* Returns true if the budget has memory for another connection whose Receives have the
- * targetable segments of these options. */
+/* Returns true if the Receives of another connection may have the targetable segments
+ * of these options.  See rr_budget_spares. */
 bool rr_reserve_affords_segments(const struct rr_link_config *);
 
 /* The functions with which a link reserves memory for Calls in parts.  If the link's

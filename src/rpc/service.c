@@ -128,7 +128,7 @@ const struct rpcrdma_procedure *rr_service_proc(const struct rr_service_entry *e
 	return &e->program->procs[proc];
 }
 
-/* Listeners in several threads may have the service. */
+/* Adds to a counter that listeners in several threads may share. */
 static void add_counter(uint64_t *counter, uint64_t n)
 {
 	if (n) /* an atomic addition takes longer than the test */

@@ -307,7 +307,7 @@ int rr_session_accept(struct rpcrdma_listener *l, const struct rr_prov_ops *ops,
 
 	if (!s)
 		return -ENOMEM;
-	/* Longer Receives are for the first connections; the others have plain ones. */
+	/* If memory is scarce, the connection has Receives without segments. */
 	if (!rr_reserve_affords_segments(&config))
 		config.features.config.rtr_segments = 0;
 	err = rr_link_accept(l->engine, &config, ops, prov, &session_ops, s, &s->link);

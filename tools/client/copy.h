@@ -202,7 +202,7 @@ struct copy_job {
 	uint64_t committed, high; /* committed: end of the stable data; high: end of the
 				     written data */
 	bool size_known, sparse, pumping, posted;
-	struct copy_pool *waiting; /* waits for a slot of this pool; NULL: does not */
+	struct copy_pool *waiting; /* the pool whose slot it awaits; NULL: none */
 	unsigned busy; /* slots with a call in flight or being filled from a stream */
 	struct copy_slot *held; /* a stream's slots, written but not committed */
 	struct copy_slot *filling;

@@ -4,7 +4,7 @@
  *
  * A directory on a server is made by MKDIR while the walk goes on: jobs and
  * directories below it wait until it is made (copy_dir_ready).  If it cannot be made,
- * they end without a message of their own.
+ * these jobs and directories end without a message.
  *
  * A directory's own attributes are set only when its last child is finished.  A
  * directory without write permission would refuse children, and each child changes the

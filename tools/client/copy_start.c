@@ -133,7 +133,8 @@ void copy_job_wake(struct copy *c, const struct copy_dir *dir)
 		begin_job(j);
 }
 
-/* Returns true if the directory must be made before the job's name can be judged. */
+/* Returns true if the directory must be made before the job can begin, to check its name
+ * or to choose the name of a backup. */
 static bool needs_dir(const struct copy *c)
 {
 	return c->made || c->backup;

@@ -79,7 +79,7 @@ static void cancel_page(struct nfs_dir *d)
 						      was cancelled */
 }
 
-/* Waits for the next page, and reads it if it is not read ahead. */
+/* Waits for the next page.  Requests the page if it was not read ahead. */
 static int fetch_page(struct nfs_dir *d)
 {
 	int r = 0;

@@ -16,7 +16,7 @@
 
 #include "client/nfs.h"
 
-/* The next functions return 0; a mountstat3; NFS_NO_MOUNT, with the reason in
+/* mount_mnt and mount_tcp_find return 0; a mountstat3; NFS_NO_MOUNT, with the reason in
  * c->mount.reason; -EINTR; or, over RDMA, a status of nfs_op. */
 
 /* Calls MNT for the handle of an exported directory.  After MNT over TCP, mount_umnt

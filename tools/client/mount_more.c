@@ -4,8 +4,9 @@
  * the fewest calls in flight, among those that are up (nfs_call.c).  NFS version 3 has
  * no sessions, so a server cannot tell whether calls share a connection.
  *
- * A server that limits its connections refuses the new one, or closes an idle one in its
- * place, which would reconnect, and so on.  Both are reported.
+ * A server that limits its connections refuses a new one, or closes an idle one to make
+ * room.  The closed connection would reconnect and displace another one.  Therefore a
+ * refused or lost connection ends the program with a message.
  */
 #include "client/mount.h"
 
@@ -38,7 +39,7 @@ static int try_link(struct nfs_client *c, struct link *k)
 	return r;
 }
 
-/* Calls on all connections, so that the loss of any of them is noticed. */
+/* Calls GETATTR on every connection, to detect lost connections. */
 static int try_links(struct nfs_client *c)
 {
 	int r = try_link(c, &c->link);

@@ -8,11 +8,13 @@
  * list is processed.  So its notifications stay with the Call until the Call ends.  If
  * there was no Reply, each is repeated in an RDMA2_DONE, before any other.
  *
- * A peer that refuses RDMA2_DONE as an unknown type gets no other one: then notifications
- * that no Call carries are dropped, and the lifetime ends what the peer exposes.
+ * After a peer has refused RDMA2_DONE as an unknown type, no further one is sent.
+ * Notifications that no Call carries are then dropped, and the peer's exposures end
+ * with their lifetime.
  *
- * A notification may invalidate the memory that was read.  It does not when the peer may
- * have invalidated it already, because a second invalidation can end the connection.
+ * A notification may invalidate the memory that was read.  If the peer may already have
+ * invalidated that memory, the notification does not, because a second invalidation can
+ * end the connection.
  */
 #include "conn/core.h"
 

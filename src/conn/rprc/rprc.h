@@ -26,7 +26,7 @@ enum {
 	                            * reply, if replies can be exposed */
 	RR_EXPOSED_RUNS = 4,       /* contiguous runs of a reply exposed in place */
 	RR_EXPOSED_RUN_MIN = 4096, /* octets of the shortest such run */
-	RR_DONE_XIDS = 64,         /* RDMA2_DONE messages of which the XIDs are kept */
+	RR_DONE_XIDS = 64,         /* maximum number of XIDs in @done_xids */
 	RR_MAX_NOTICES = 4096,     /* notifications that wait to be sent; the connection
 	                            * ends if there are more */
 };
@@ -42,7 +42,7 @@ struct rr_exposure {
 	                                   * request has ended */
 	struct rr_mbuf copy;  /* the reply; empty if the user's memory is exposed */
 	uint64_t bytes;       /* octets exposed */
-	bool in_place;        /* they are the user's memory */
+	bool in_place;        /* the exposed octets are in the user's memory */
 	rr_time since;        /* when the memory was reserved */
 	rr_time deadline;     /* when the exposure ends; RR_TIME_NEVER = when the peer
 	                      * notifies */
@@ -114,7 +114,7 @@ rr_time rr_rprc_exposed_until(const struct rr_conn *, rr_time received);
 
 /* Returns true if our replies may be exposed. */
 bool rr_rprc_may_expose(const struct rr_conn *);
-/* Returns true if a reply of @bytes octets may be exposed while no other one is. */
+/* Returns true if a reply of @bytes octets may be exposed while no other reply is. */
 bool rr_exposure_allows(const struct rr_conn *, uint64_t bytes);
 /* Exposes the stream of the request's reply.  Returns false, and changes nothing, if
  * that is not possible.  Otherwise the provider registers the memory, and
@@ -180,8 +180,8 @@ void rr_notice_queue(struct rr_conn *, uint32_t xid, const struct rr_reply_pull 
 /* Sends the first notification as RDMA2_DONE, if it is due.  The caller has checked that
  * there are a notification and a credit.  Returns false if it is not due. */
 bool rr_notice_transmit(struct rr_conn *);
-/* Handles RDMA2_ERR_INVAL_HTYPE about @xid.  If that is the XID of an RDMA2_DONE that we
- * have sent, returns true, and no message of this type is sent again. [ext §2.4] */
+/* Handles RDMA2_ERR_INVAL_HTYPE about @xid.  Returns true if we have sent an RDMA2_DONE
+ * with this XID.  In that case no further RDMA2_DONE is sent. [ext §2.4] */
 bool rr_notice_refused(struct rr_conn *, uint32_t xid);
 rr_time rr_notice_deadline(const struct rr_conn *);
 /* Returns true if a notification about @xid is or will be owed, so that no Call may

@@ -36,8 +36,8 @@ enum {
 	RR_RTR_ALIGN = 4096,   /* alignment of our targetable segments */
 };
 
-/* A group received: its header, and the Receive buffers of its transmissions.  Most
- * groups are short, so the entries of arrays are initialised as they come into use. */
+/* A group received: its header, and the Receive buffers of its transmissions.  An array
+ * entry is initialized when it comes into use, because most groups are short. */
 struct rr_rtr_incoming {
 	uint32_t xid;
 	bool response;
@@ -60,7 +60,7 @@ struct rr_rtr_excised {
 	uint32_t length;
 };
 
-/* A group to send.  Array entries that are not in use are not initialised. */
+/* A group to send.  Array entries that are not in use are not initialized. */
 struct rr_rtr_outgoing {
 	struct rr_stream *payload; /* lent */
 	unsigned n_items;  /* requests: items placed by Send.  Responses: pieces */
@@ -70,7 +70,7 @@ struct rr_rtr_outgoing {
 	/* Requests: the response in whose Receive buffers results are lent, or NULL. */
 	struct rr_rtr_incoming *lent;
 	bool reported; /* requests: a response was reported as faulty */
-	bool plain;    /* requests: sent by base header types after all */
+	bool plain;    /* requests: sent by base header types instead */
 	struct rr_rtr_header h;
 	struct rr_rtr_load load;
 	struct rr_rtr_plan plan;
@@ -93,7 +93,7 @@ struct rr_rtr {
 	uint32_t limit;          /* longest transmission that we send, octets */
 	uint32_t take_limit;     /* longest transmission that the peer sends, octets */
 	uint32_t request_limit;  /* transmissions in a request to the peer */
-	uint32_t target_bytes;   /* octets of items in one transmission, at most */
+	uint32_t target_bytes;   /* maximum octets of items in one transmission */
 	uint32_t response_limit; /* transmissions in a response of the peer */
 	bool refused;            /* the peer does not know the header types after all */
 
@@ -208,18 +208,19 @@ void rr_rtr_refused(struct rr_conn *, struct rr_call_state *);
 /* Returns true if the memory of destination @i is registered. */
 bool rr_rtr_dest_needs_region(const struct rr_conn *, const struct rr_call_state *,
                               unsigned i);
-/* Returns true if a destination is directed in a way that only a group has. */
+/* Returns true if a destination is directed in a way that base header types lack. */
 bool rr_rtr_is_directed(const struct rr_conn *, const struct rr_call_state *);
-/* Has the longest RR_DIRECT_FIT result that was to be placed by Send be written.  Returns
- * false if there is none. */
+/* Chooses the longest RR_DIRECT_FIT result that was to be placed by Send, and has the
+ * peer write it instead.  Returns false if there is no such result. */
 bool rr_rtr_write_longest(const struct rr_conn *, struct rr_call_state *);
-/* Determines how many Receives the call reserves for a response with @reply_bytes octets
- * of Payload stream.  Returns false if they do not suffice for it. */
+/* Determines how many Receives the call reserves for a response with @reply_bytes
+ * octets of Payload stream.  Returns false if the response needs more Receives than may
+ * be reserved. */
 bool rr_rtr_plan_response(const struct rr_conn *, struct rr_call_state *,
                           size_t reply_bytes) RR_MUST_CHECK;
-/* Returns true if the call can reserve these Receives now. */
+/* Returns true if the call can reserve now the Receives that were planned. */
 bool rr_rtr_has_receives(const struct rr_conn *, const struct rr_call_state *);
-/* Returns the length of the longest item that a request can place by Send, octets. */
+/* Returns the length in octets of the longest item that a request can place by Send. */
 uint64_t rr_rtr_most_placed(const struct rr_conn *);
 /* Handles a report about the request @xid. */
 void rr_rtr_call_reported(struct rr_conn *, uint32_t xid);

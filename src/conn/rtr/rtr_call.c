@@ -99,8 +99,9 @@ static void add_body(const struct rr_conn *c, const struct rr_call_state *s,
 			add_region_segments(c, &s->chunks->region[i], h);
 }
 
-/* Adds item @i of those placed by Send, with the numbers of the plan from @at on if
- * @numbers.  Returns the number of segment numbers added. */
+/* Adds the item o->item[i], which is placed by Send.  If @numbers is true, adds its
+ * segment numbers too, which begin at index @at of the plan.  Returns how many were
+ * added. */
 static unsigned add_excised(const struct rr_rtr_outgoing *o, struct rr_rtr_header *h,
                             unsigned i, bool numbers, unsigned at)
 {
@@ -115,8 +116,8 @@ static unsigned add_excised(const struct rr_rtr_outgoing *o, struct rr_rtr_heade
 	return n;
 }
 
-/* Adds all items in the order of their positions: those that the peer reads, and those
- * placed by Send.  Each kind is in that order already. */
+/* Merges the items that the peer reads with the items placed by Send, and adds all in
+ * the order of their positions.  Each of the two lists is in that order. */
 static void add_items(const struct rr_conn *c, const struct rr_call_state *s,
                       struct rr_rtr_header *h, bool numbers)
 {
@@ -137,8 +138,8 @@ static void add_items(const struct rr_conn *c, const struct rr_call_state *s,
 		at += add_excised(o, h, sent, numbers, at);
 }
 
-/* Returns how destination @i is directed.  A peer that cannot place results by Send, or
- * buffers of ours without targetable segments, leave only explicit RDMA. */
+/* Returns how destination @i is directed.  Only explicit RDMA is possible if the peer
+ * cannot place results by Send, or if our buffers have no targetable segments. */
 static enum rr_wire_rtr_place direction_of(const struct rr_conn *c,
                                            const struct rr_call_state *s, unsigned i)
 {
@@ -253,13 +254,13 @@ static void build_request_header(const struct rr_conn *c, struct rr_call_state *
 
 /* -- the response's Receives ----------------------------------------------- */
 
-/* Returns the most Receives that may be reserved, for all responses. [ext §5.8] */
+/* Returns the maximum number of Receives reserved for all responses. [ext §5.8] */
 static uint32_t most_reserved_in_all(const struct rr_conn *c)
 {
 	return RR_MAX(c->credit.ceiling, 3u) - 2;
 }
 
-/* Returns the most Receives that may be reserved for one response. */
+/* Returns the maximum number of Receives reserved for one response. */
 static uint32_t most_reserved(const struct rr_conn *c)
 {
 	uint32_t own = RR_MIN(most_reserved_in_all(c), (uint32_t)RR_RTR_MAX_COUNT);
@@ -274,8 +275,9 @@ bool rr_rtr_has_receives(const struct rr_conn *c, const struct rr_call_state *s)
 	return want == 1 || c->rtr.reserved + want <= most_reserved_in_all(c);
 }
 
-/* Lists the results that the peer may place by Send.  Those for which it has the choice
- * are left out if @must.  Returns true if there are such. */
+/* Lists the results that the peer may place by Send.  If @must is true, leaves out the
+ * results for which the peer has the choice.  Returns true if the peer has the choice
+ * for a result. */
 static bool list_expected_results(const struct rr_conn *c,
                                   const struct rr_call_state *s, bool must,
                                   struct rr_rtr_load *l)
@@ -323,7 +325,7 @@ bool rr_rtr_plan_response(const struct rr_conn *c, struct rr_call_state *s,
 
 /* -- planning -------------------------------------------------------------- */
 
-/* Returns the most transmissions of a request to the peer. */
+/* Returns the maximum number of transmissions in a request to the peer. */
 static uint32_t most_transmissions(const struct rr_conn *c)
 {
 	return RR_MIN(c->rtr.request_limit, rr_rtr_most(c));
@@ -440,7 +442,7 @@ bool rr_rtr_transmit_call(struct rr_conn *c, struct rr_call_state *s)
 {
 	bool waits = c->rtr.wait_call == s;
 
-	if (!rtr_in_use(c)) { /* the peer has refused our properties meanwhile */
+	if (!rtr_in_use(c)) { /* the peer has refused our properties since then */
 		rr_rtr_unwait(c, s, NULL);
 		send_plainly(c, s);
 		return true;

@@ -41,8 +41,8 @@ void rr_rtr_group_begin(struct rr_rtr_group *, uint32_t xid, uint32_t itype,
 enum rr_rtr_step rr_rtr_group_next(struct rr_rtr_group *, uint32_t xid, bool response,
                                    const struct rr_rtr_cont *,
                                    struct rr_rtr_error *ret) RR_MUST_CHECK;
-/* Returns true if a continuation that was dropped is the last one of the group that was
- * refused, if that is a response. */
+/* Returns true if the refused group is a response, and if this continuation, which was
+ * dropped, is the last one of that group. */
 bool rr_rtr_group_ends(const struct rr_rtr_group *, uint32_t xid, bool response,
                        const struct rr_rtr_cont *) RR_MUST_CHECK;
 /* Notes a message of another type.  Returns true, and fills @ret, if it is to be

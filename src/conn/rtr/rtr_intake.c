@@ -277,7 +277,8 @@ static void make_lists(const struct rr_rtr_header *h, struct rr_lists *l)
 	list_chunk(h, &h->reply, l);
 }
 
-/* Tells the user how long the results may be that are to be placed by Send. */
+/* Sets the maximum lengths of the results that are to be placed by Send, for the user's
+ * decisions at RR_ACT_ADMIT. */
 static void describe_rooms(const struct rr_conn *c, struct rr_request_state *q)
 {
 	const struct rr_rtr_header *h = &q->rtr->h;

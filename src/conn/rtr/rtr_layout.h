@@ -26,8 +26,8 @@ uint32_t rr_rtr_targets(const struct rr_rbstruct *);
 /* Finds the targetable segment with number @index.  Returns false if there is none. */
 bool rr_rtr_target(const struct rr_rbstruct *, uint32_t index,
                    struct rr_rtr_target *ret) RR_MUST_CHECK;
-/* Returns the octets in those targetable segments that end within the first @limit octets
- * of a buffer. */
+/* Returns the total length of the targetable segments that end within the first @limit
+ * octets of a buffer. */
 uint32_t rr_rtr_target_bytes(const struct rr_rbstruct *, uint32_t limit);
 /* Finds the lowest targetable segment that begins at octet @off or later.  Returns
  * false if there is none. */
@@ -45,7 +45,7 @@ struct rr_rtr_load {
 	uint32_t item[RR_WIRE_RTR_MAX_ITEMS]; /* octets in each item */
 };
 
-/* Array entries that are not in use are not written. */
+/* A planned group.  rr_rtr_plan writes only the array entries that are in use. */
 struct rr_rtr_plan {
 	uint32_t count;  /* transmissions */
 	uint32_t header; /* octets in the first header, with segment numbers */

@@ -167,7 +167,8 @@ int rr_rtr_place(const struct rr_rbstruct *own, const struct rr_rtr_header *h,
 
 /* -- items that stay in place ---------------------------------------------- */
 
-/* Returns the number of the first segment, in its buffer, of octet @at. */
+/* Returns the index, among a buffer's targetable segments, of the segment that contains
+ * octet @at. */
 static uint32_t segment_at(const struct rr_rbstruct *own, uint32_t at)
 {
 	return (at - own->group[0].length) / own->group[1].length;

@@ -37,10 +37,11 @@ struct rr_rtr_placement {
 int rr_rtr_place(const struct rr_rbstruct *own, const struct rr_rtr_header *h,
                  const struct rr_rtr_got *got, struct rr_rtr_placement *ret,
                  struct rr_rtr_error *ret_fault) RR_MUST_CHECK;
-/* Returns the fragment of an item that can be handed over where it is, or NULL.  The item
- * must be contiguous, share no segment with another item, and fill at least half of its
- * segments.  @own is a structure of ours: one segment that is not a target, then targets
- * of one length.                                                       [ext §5.4] */
+/* Returns the only fragment of an item that may stay in its Receive buffer, or NULL if
+ * the item must be copied.  An item may stay if it is contiguous, shares no segment
+ * with another item, and fills at least half of its segments.  @own is the structure of
+ * our buffers: one segment that is not a target, then targets of equal length.
+ *                                                                      [ext §5.4] */
 const struct rr_rtr_fragment *rr_rtr_in_place(const struct rr_rbstruct *own,
                                               const struct rr_rtr_placement *,
                                               uint32_t item);

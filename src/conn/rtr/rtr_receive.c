@@ -227,9 +227,9 @@ static void refuse_lead(struct rr_conn *c, const struct rr_msg *m,
 	rr_recv_fault(c, m, e, status);
 }
 
-/* Drops the open group because there is no memory for transmission @m.  If others
- * follow, the last one can invalidate a region of the call that the group answers.  The
- * call therefore ends when that one has arrived, or after drain_ns. */
+/* Drops the open group because there is no memory for transmission @m.  If further
+ * transmissions follow, the last one may invalidate a region of the call that the group
+ * answers.  The call therefore ends when that one has arrived, or after drain_ns. */
 static void drop_for_memory(struct rr_conn *c, const struct rr_msg *m, bool last)
 {
 	const struct rr_error full = {.code = RDMA2_ERR_SYSTEM};
@@ -410,7 +410,7 @@ static void receive_continuation(struct rr_conn *c, struct rr_msg *m)
 	if (step == RR_RTR_STEP_DROP) {
 		rr_recv_discard(c, m, RR_DISCARD_SEQUENCE);
 		if (rr_rtr_group_ends(&c->rtr.group, m->p.xid, m->response, &k))
-			(void)rr_cont_discards(c, m); /* ends a call that drains */
+			(void)rr_cont_discards(c, m); /* ends a DRAINING call */
 	} else if (step == RR_RTR_STEP_REPORT) {
 		rr_rtr_incoming_free(c, c->rtr.in);
 		c->rtr.in = NULL;

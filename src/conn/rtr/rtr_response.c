@@ -2,11 +2,12 @@
 /*
  * Responses sent as RDMA2_XMOPT_RESP.                              [ext §5.5, §5.8]
  *
- * Each result is matched with a direction of the request.  Then the group is planned;
- * if it has too many transmissions, results that the Responder may write explicitly are
- * taken out of it, longest first, and then the Payload stream is moved to the Reply
- * chunk, or exposed if the peer pulls Replies.  Nothing is written before the group has
- * its credits, since until then the plan may change.
+ * Each result is matched with a direction of the request.  Then the group is planned.
+ * If the group has too many transmissions, results that the Responder may write
+ * explicitly are taken out of it, longest first.  If there are still too many, the
+ * Payload stream is moved to the Reply chunk, or exposed if the peer pulls Replies.
+ * No RDMA Write is posted before the group has its credits, because the plan may change
+ * until then.
  */
 #include "conn/core.h"
 
@@ -301,9 +302,9 @@ static void store_plan(struct response_plan *p)
 	p->o->payload = &q->stream;
 }
 
-/* Exposes the Payload stream instead of a response that would be too long.  Returns false
- * if the peer does not pull Replies, or has directed results, which only a response can
- * return.                                                                  [ext §5.8] */
+/* Exposes the Payload stream instead of a response that would be too long.  Returns
+ * false if the peer does not pull Replies.  Also returns false if the peer has directed
+ * results, because only a response can return them.                       [ext §5.8] */
 static bool expose_instead(struct rr_conn *c, struct rr_request_state *q,
                            const struct rr_error *e)
 {

@@ -3,10 +3,10 @@
  * Responses received as RDMA2_XMOPT_RESP.                          [ext §5.5, §5.7]
  *
  * A response is accepted only if it has one item for each direction of its request, of a
- * kind that the direction allows.  Items that were placed by Send are copied to their
- * destinations, once.  If the user allows it, an item that can stay in its Receive buffer
- * is lent instead, until the call is released.  All memory that the request advertised is
- * fenced, whatever the results are.
+ * kind that the direction allows.  Each item that was placed by Send is copied once, to
+ * its destination.  If the user allows lending, an item that can stay in its Receive
+ * buffer is lent instead, until the call is released.  All memory that the request
+ * advertised is fenced, even if the response is faulty.
  */
 #include "conn/core.h"
 
@@ -86,8 +86,8 @@ static bool match_response(const struct rr_call_state *s,
 
 /* -- results --------------------------------------------------------------- */
 
-/* Stores where result @i is, in its destination or in the Receive buffer.  Returns true if
- * it is lent. */
+/* Lends result @i in its Receive buffer and returns true, if that is allowed and
+ * possible.  Otherwise copies the result to its destination. */
 static bool place_result(struct rr_conn *c, const struct rr_rtr_incoming *in,
                          uint32_t i, struct rr_dest *d)
 {
@@ -104,7 +104,7 @@ static bool place_result(struct rr_conn *c, const struct rr_rtr_incoming *in,
 	return false;
 }
 
-/* Takes result @i.  Returns true if it is lent. */
+/* Fills in destination @i from the response.  Returns true if the result is lent. */
 static bool take_result(struct rr_conn *c, const struct rr_rtr_incoming *in, uint32_t i,
                         struct rr_dest *d)
 {
@@ -153,8 +153,9 @@ static int take_reply_chunk(struct rr_conn *c, struct rr_call_state *s,
 	return RR_CALL_OK;
 }
 
-/* Returns true if a result placed by Send is longer than its destination, whose length the
- * peer does not know.  Sets the call's error to that of a Write chunk that is too short. */
+/* Returns true if a result placed by Send is longer than its destination; the peer does
+ * not know the destination's length.  In that case sets the call's error to
+ * RDMA2_ERR_WRITE_RESOURCE, as for a Write chunk that is too short. */
 static bool exceeds_dest(struct rr_call_state *s, const struct rr_rtr_incoming *in)
 {
 	for (uint32_t i = 0; i < in->h.n_items; i++) {

@@ -56,13 +56,13 @@ static void add_tx_piece(struct rr_iw_tx *tx, const void *p, size_t len, uint32_
 	tx->buf->v[tx->tail++] = (struct iovec){(void *)(uintptr_t)p, len};
 }
 
-/* Returns the free octets of the stage. */
+/* Returns the address of the first free octet of the stage. */
 static uint8_t *stage_end(const struct rr_iw_tx *tx)
 {
 	return tx->buf->stage + tx->stage_used;
 }
 
-/* Appends a piece of the octets from stage_end() up to @end, which have been written. */
+/* Appends the octets from stage_end() to @end, already written, as one piece. */
 static void add_staged(struct rr_iw_tx *tx, const uint8_t *end)
 {
 	const uint8_t *p = stage_end(tx);
@@ -241,8 +241,8 @@ static uint8_t *emit_payload(struct rr_iw_tx *tx, const struct iovec *v, uint32_
 	return p;
 }
 
-/* Frames a segment.  The octets from stage_end() to @p are in no piece, and not in the
- * CRC, yet. */
+/* Frames a segment.  Octets between stage_end() and @p are staged, but not yet in a
+ * piece or in the CRC. */
 static void emit_fpdu(struct rr_iw_tx *tx, const struct tx_seg *s)
 {
 	uint32_t crc = RR_CRC_INIT, len = s->hlen + s->len;
@@ -675,7 +675,7 @@ static bool frame_ahead(struct rr_iw_ep *ep)
 	return tx->head != tx->tail;
 }
 
-/* Frames and writes as rr_iw_tx_run(), if that is busy. */
+/* Does the work of rr_iw_tx_run() while rr_iw_tx_busy() returns true. */
 static int write_frames(struct rr_iw_ep *ep)
 {
 	struct rr_iw_tx *tx = &ep->tx;
