@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Results by Send as a program sees them, over software iWARP: they are lent where they
- * arrived (lend_results), without a registration; and what happens to those that cannot
- * be.  Each result is checked within the done function, octet by octet.
+ * Results by Send as a program sees them, over software iWARP.  Results are lent in the
+ * Receive buffers in which they arrived (lend_results), without a registration.
+ * Results that cannot be lent are copied or written.  Each result is checked within
+ * the done function, octet by octet.
  */
 #include "test_both_ends.h"
 
@@ -17,9 +18,9 @@ static uint8_t memory[MOST][ROOM];
 static struct rpcrdma_dest dest[MOST];
 static size_t want[MOST];
 static unsigned n_want;
-static uint64_t rooms[MOST]; /* what the server was told */
+static uint64_t rooms[MOST]; /* rpcrdma_request_result_room, at the server */
 
-/* The lengths of the results -> the results. */
+/* Arguments: the lengths of the results.  Results: octets of these lengths. */
 static void h_read(struct rpcrdma_request *q, void *arg)
 {
 	struct rpcrdma_piece r[2 * MOST];
@@ -255,7 +256,7 @@ static void many_calls_at_a_time(void **state)
 	assert_int_equal(read_one(len), 1);
 }
 
-/* The server returns more than the client has memory for, as it may not. */
+/* A server that returns more than the client has memory for breaks the protocol. */
 static void a_result_longer_than_its_memory_is_an_error(void **state)
 {
 	const size_t len = 8192;
@@ -278,7 +279,7 @@ static void a_result_longer_than_its_memory_is_an_error(void **state)
 	assert_int_equal(read_one(8192), 1);
 }
 
-/* Only what the mask names is lent. */
+/* Only results that the mask names are lent. */
 static void the_mask_names_destinations(void **state)
 {
 	static const size_t lengths[] = {4096, 4096, 4096};
@@ -295,7 +296,7 @@ static void the_mask_names_destinations(void **state)
 	assert_int_equal(client_stats().registrations, 2);
 }
 
-/* A waiting call gets all results in its own memory. */
+/* A synchronous call gets all results in its own memory. */
 static void a_waiting_call_copies(void **state)
 {
 	static const size_t lengths[] = {8192, 100};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A copy over several connections through a relay: all carry data, and the copy ends well
- * although one is reset in the middle. */
+/* A copy over several connections through a relay.  All connections carry data, and the
+ * copy succeeds although one of them is reset in the middle. */
 #include "test_nfsd.h"
 #include "test_proxy.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Long chunks of many Calls at once: only two of a MiB are in motion, in each direction;
- * all Calls end in order, and those that wait end with their connection.
+ * Long chunks of many Calls at once.  In each direction only two chunks of 1 MiB are in
+ * motion.  All Calls end in order.  Waiting Calls end with their connection.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -132,7 +132,7 @@ static void begin(unsigned i, uint32_t proc)
 	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
 }
 
-/* Runs the engines in turns, only those that are there. */
+/* Runs the engines that exist, in turns. */
 static void turn(void)
 {
 	if (w.server)

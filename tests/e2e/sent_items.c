@@ -89,7 +89,8 @@ static void longer_receives_take_items_by_send(void **state)
 	                 64 * KIB + 4);
 }
 
-/* Two connections' longer Receives fit in half of what connections may take of 16 MiB. */
+/* The longer Receives of two connections fit in half of the memory that all connections
+ * may take, if the budget is 16 MiB. */
 static void the_first_connections_have_longer_receives(void **state)
 {
 	struct rpcrdma_budget b;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What must be seen, from the text: headers octet by octet, parts, one-sided
- * operations and their order, contents.  Values that are free (handles, the
- * credit word, where a payload is cut, whether the types XMOPT are used) are taken from
- * the log and held to their own rules.  The oracle's other parts are in view.h.
+ * The expected log, derived from the text of the draft: headers octet by octet,
+ * parts, one-sided operations and their order, contents.  Values that are free
+ * (handles, the credit word, where a payload is cut, whether the types XMOPT are used)
+ * are taken from the log and checked by separate rules.  The oracle's other parts are in
+ * view.h.
  *
  * V2-4.3.1-01, V2-4.3.3-01 to -06, V2-4.3.4-01, V2-4.3.4.1-01, -02,
  * V2-4.3.4.2-01, -02, V2-4.3.4.4-01 to -03, V2-4.3.5-01 to -08, V2-4.3.5.1-01
@@ -13,8 +14,8 @@
  * V2-6.2.3-01 to -05, V2-6.4-01 to -05, V2-11.1.2-02, V2-11.1.3-01 to -03,
  * V2-11.1.4-03.
  *
- * In version 1 the same, but for what these say: RFC 8166 §3.3.1 (credits), §3.5
- * (formats), §4.2 to §4.5 (layout, errors).
+ * Version 1 differs in the points of RFC 8166 §3.3.1 (credits), §3.5 (formats), and
+ * §4.2 to §4.5 (layout, errors).
  */
 #include "view.h"
 
@@ -58,8 +59,9 @@ static const struct mx_event *own_region(const struct mx_view *v, size_t len,
 	return NULL;
 }
 
-/* A Reply that may not fit needs one in version 1, where nothing is continued; in
- * version 2 only a very long one does, unless it can be exposed.
+/* Returns true if the Call must provide a Reply chunk.  In version 1, which has no
+ * continuation, a Reply that may not fit needs one.  In version 2 only a very long
+ * Reply needs one, unless the Reply can be exposed.
  *                                          [RFC 8166 §3.5.3, v2 §A.2, ext §3.4] */
 static bool offers_reply_chunk(const struct mx_view *v)
 {
@@ -99,8 +101,8 @@ static void find_regions(struct mx_view *v)
 	}
 }
 
-/* And one for the payload of a Special Call; nothing besides.  All segments are within
- * the limit of the Responder.                                        [v2 §5.2.4] */
+/* Finds the region for the payload of a Special Call.  There must be no further
+ * regions, and all segments must be within the limit of the Responder. [v2 §5.2.4] */
 static void find_payload_region(struct mx_view *v, size_t payload, bool special)
 {
 	size_t n = 0, segments = 0;
@@ -290,7 +292,7 @@ static void judge_refusal(const struct mx_view *v, const struct mx_error *want)
 {
 	bool v1 = v->w->set->version == 1;
 	const struct mx_event *e = mx_next(v->w, v->responder, MX_SEND, NULL);
-	unsigned n_args = v1 ? 0 : want->n_args; /* ERR_CHUNK has nothing more to say */
+	unsigned n_args = v1 ? 0 : want->n_args; /* ERR_CHUNK has no arguments */
 	struct mx_octets o;
 
 	mx_prefix(v, &o, 4, 1);
@@ -454,7 +456,7 @@ static void judge_memory(const struct mx_view *v, bool answered)
 	mx_stream_free(&fresh);
 }
 
-/* Only replies whose notification is still owed can be reached. */
+/* Only regions of replies whose notification is still owed may remain. */
 static void judge_regions(const struct mx_view *v)
 {
 	unsigned over = 0, exposed = 0;
@@ -582,7 +584,7 @@ static enum mx_result judge_reply(struct mx_view *v)
 	return f;
 }
 
-/* -- what is known before the call ----------------------------------------- */
+/* -- facts known before the call ------------------------------------------- */
 
 static bool has_all(const struct mx_view *v, enum rr_feature f)
 {

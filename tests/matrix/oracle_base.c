@@ -144,7 +144,7 @@ void mx_reply_header(const struct mx_view *v, struct mx_octets *o,
 	mx_prefix(v, o, special || exposed, 1);
 	if (v->w->set->version == 2)
 		mx_put(o, inv);
-	/* no Read list [V2-4.4.1.1-04], but for what is exposed [ext §3.2] */
+	/* a Read list only if the Reply is exposed [V2-4.4.1.1-04, ext §3.2] */
 	for (const struct mx_event *r = NULL;
 	     exposed && (r = mx_next(v->w, v->responder, MX_REGISTER, r));)
 		put_reads(v, o, r, 0);
@@ -173,7 +173,7 @@ void mx_compare_header(const struct mx_view *v, const struct mx_event *e,
 	assert_memory_equal(e->data, want->p, 8);
 	assert_memory_equal(e->data + 12, want->p + 12, want->n - 12);
 	credit = mx_get(e->data, 8);
-	if (v->w->set->version == 1) { /* what is wanted, or granted */
+	if (v->w->set->version == 1) { /* credits wanted, or granted */
 		assert_int_equal(credit, v->w->set->credits);
 		return;
 	}

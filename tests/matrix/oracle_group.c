@@ -109,7 +109,8 @@ static size_t count_tbsns(const struct mx_group *g)
 	return n;
 }
 
-/* The first header has the segment numbers; they are guessed first. */
+/* The first header contains all segment numbers.  Guesses their number, lays the group
+ * out, and repeats this with the number found, until the two agree. */
 bool mx_lay_out(const struct mx_load *l, unsigned most, struct mx_group *ret)
 {
 	int i = lowest_segment(&(struct laying){.l = l}, 0);

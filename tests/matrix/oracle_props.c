@@ -203,7 +203,7 @@ static void take_message(struct exchange *x, const struct mx_event *e)
 		take_set(x, e->data + MX_PREFIX, e->len - MX_PREFIX);
 }
 
-/* -- what has to be there -------------------------------------------------- */
+/* -- required properties --------------------------------------------------- */
 
 static void judge_exchange(const struct exchange *x)
 {

@@ -99,7 +99,7 @@ void mx_judge_pull(struct mx_view *v, size_t payload, uint32_t inv)
 		judge_done(v, inv);
 		return;
 	}
-	/* It waits for a Call. */
+	/* The notification waits for a Call. */
 	assert_null(only_done(w));
 	assert_true(w->n_owed < MX_OWED);
 	w->owed[w->n_owed++] = (struct mx_owed){w->xid, inv, regions};
@@ -120,7 +120,7 @@ bool mx_rprc_carries(const struct mx_view *v, size_t payload)
 	return o.n + payload <= v->to_responder;
 }
 
-/* One handle at most, of one of the replies.                    RR-4.1.4-02 */
+/* The Call invalidates at most one handle, of one of the replies. RR-4.1.4-02 */
 uint32_t mx_rprc_carried_handle(const struct mx_view *v, const struct mx_event *call)
 {
 	const struct mx_world *w = v->w;

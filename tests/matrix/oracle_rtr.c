@@ -12,7 +12,7 @@
 enum { REQ_FIXED = 20 + 28, RESP_FIXED = 20 + 16, SEGMENT = 16 };
 enum { MESSAGE = 64 }; /* octets of the request that an operation covers */
 
-/* -- what was agreed ----------------------------------------------- [ext §5.2] */
+/* -- agreed abilities ---------------------------------------------- [ext §5.2] */
 
 static const struct mx_props *requester_props(const struct mx_view *v)
 {
@@ -261,7 +261,7 @@ static uint8_t *compose_rest(const struct sending *s, const struct mx_group *g,
 	return p;
 }
 
-/* The next message of the same side, whatever it is. */
+/* Returns the next message of the same side, of any type. */
 static const struct mx_event *following(const struct mx_world *w,
                                         const struct mx_event *e)
 {
@@ -271,7 +271,8 @@ static const struct mx_event *following(const struct mx_world *w,
 	return NULL;
 }
 
-/* A group is what was laid out, in order, with nothing of its sender in between.
+/* The messages of a group are those laid out, in order.  Its sender sends no other
+ * message between them.
  *                                                                 NS-s19-05 */
 static void judge_group(const struct mx_view *v, const struct sending *s,
                         const struct mx_group *g, const struct mx_octets *first)

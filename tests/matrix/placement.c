@@ -5,7 +5,8 @@
  *
  * The main table is the product of items and results, structures of the Receive buffers
  * at both ends, the way that results are asked for, lengths of both payloads, and the
- * ability to continue.  What cannot be sent by the types XMOPT comes by the base types.
+ * ability to continue.  Calls that cannot be sent by the types XMOPT are sent by the
+ * base types.
  */
 #include "matrix.h"
 
@@ -54,8 +55,8 @@ static size_t pad4(size_t n)
 	return (n + 3) & ~(size_t)3;
 }
 
-/* The longest payload of the Reply: results too short for their direction, and those
- * that may have none, are part of it. */
+/* Returns the length of the longest payload of the Reply.  It includes every
+ * result that may lack a direction, or that is too short for its direction. */
 static size_t bound_reply(const struct mx_case *k)
 {
 	size_t n = 24 + k->reply_filler + 4 * k->n_results;
@@ -575,7 +576,7 @@ static void requests_name_handles(void **state)
 			}
 }
 
-/* What is not sent by the types XMOPT is sent by those of the other features. */
+/* Calls that are not sent by the types XMOPT are sent by types of other features. */
 static void all_features_together(void **state)
 {
 	for (unsigned dir = 0; dir < MX_DIRS; dir++)

@@ -99,7 +99,7 @@ bool mx_is_done(const struct mx_event *);
 const struct mx_event *mx_next(const struct mx_world *, unsigned side, enum mx_kind,
                                const struct mx_event *after);
 const struct mx_event *mx_last(const struct mx_world *, unsigned side, enum mx_kind);
-/* What was sent is what arrives, in that order. */
+/* The messages that were sent arrive unchanged, in that order. */
 void mx_judge_arrival(const struct mx_world *, unsigned from);
 void mx_judge_grants(const struct mx_view *);
 void mx_judge_credits(const struct mx_view *);

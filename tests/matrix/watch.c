@@ -63,7 +63,8 @@ static struct mx_side *side_at(const struct rr_ep *ep)
 	return &watched->side[watched->side[SERVER].pump.ep == ep];
 }
 
-/* None fails but an invalidation for which the peer was first. */
+/* Checks that no post fails, except an invalidation of a region that the peer has
+ * already invalidated. */
 static int accepted_post(const struct mx_side *s, int err)
 {
 	if (err)
@@ -196,7 +197,8 @@ static void watch_completion(struct mx_side *s, const struct rr_wc *wc)
 	}
 }
 
-/* One at a time, so that the log has what follows from each before the next one. */
+/* Polls one completion at a time.  So the log has the consequences of each completion
+ * before the next one. */
 static unsigned watch_poll(struct rr_ep *ep, struct rr_wc *wc, unsigned max)
 {
 	while (mx_provider()->poll(ep, wc, 1)) {
@@ -204,7 +206,7 @@ static unsigned watch_poll(struct rr_ep *ep, struct rr_wc *wc, unsigned max)
 		if (wc->token != MX_PROBE_TOKEN)
 			return 1;
 	}
-	return 0; /* of what the probe posted the connection knows nothing */
+	return 0; /* the connection does not know the probe's posts */
 }
 
 const struct rr_prov_ops *mx_watch(struct mx_world *w)

@@ -263,7 +263,7 @@ static void new_conn(struct mx_world *w, unsigned side, struct rr_ep *ep)
 	extend(s);
 	assert_int_equal(rr_conn_new(&cfg, mx_now(), &conn), 0);
 	rr_pump_init(&s->pump, mx_watch(w), ep, conn, &pump_ops);
-	s->pump.batch = 1; /* as the watch's poll has it */
+	s->pump.batch = 1; /* the watch's poll returns at most one */
 }
 
 /* What the ends tell each other of version 1.            [RFC 8797 §4] */
@@ -420,7 +420,7 @@ static void new_dest(struct mx_world *w, unsigned i)
 	};
 }
 
-/* Says which operation each result belongs to. */
+/* Sets the operation to which each result belongs. */
 static void tie_results(struct mx_world *w)
 {
 	unsigned n = 0;
@@ -464,7 +464,7 @@ void mx_world_call(struct mx_world *w)
 	start_call(w);
 }
 
-/* The reply may still be exposed where it lies. */
+/* Frees the call's memory, except the reply, which may still be exposed. */
 static void end_call(struct mx_world *w)
 {
 	assert_true(w->n_earlier < MX_OWED);
@@ -551,7 +551,7 @@ void mx_world_probe(struct mx_world *w, const struct mx_event *region)
 		assert_int_equal(p->post_read(s->pump.ep, &g, region->handle,
 		                              region->offset, MX_PROBE_TOKEN),
 		                 0);
-	(void)p->flush(s->pump.ep, mx_now()); /* the pump knows nothing of the post */
+	(void)p->flush(s->pump.ep, mx_now()); /* the pump does not know the post */
 	run(w, both_closed);
 	assert_int_equal(w->side[w->asker].lost_status, -EREMOTEIO);
 	if (target)

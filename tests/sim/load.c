@@ -342,7 +342,7 @@ static void check_lent(struct node *n, const struct asked *a)
 		      i);
 }
 
-/* Results that are not in the caller's memory, which is gone, are lent until now. */
+/* Checks lent results.  They are not in the caller's memory, which has been freed. */
 static void check_lent_results(struct node *n, const struct asked *a)
 {
 	const struct spec *s = a->spec;
@@ -505,7 +505,7 @@ static void check_second_offer(struct node *n, const struct rr_request *q,
 		CHECK(n->run, q->write_bytes[e->arg[0] - 1] == e->arg[1],
 		      "request %u: the chunk did not grow", s->index);
 		break;
-	case RDMA2_ERR_REPLY_RESOURCE: /* 0: of a group, for its items */
+	case RDMA2_ERR_REPLY_RESOURCE: /* 0: a group's items do not fit */
 		CHECK(n->run,
 		      !e->arg[0] ||
 		              (q->has_reply_chunk && q->reply_chunk_bytes >= e->arg[0]),

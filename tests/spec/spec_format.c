@@ -216,7 +216,7 @@ static void see_whole(struct side *s, struct rr_request *r)
 	raw_answer_call(s, r);
 }
 
-/* What follows the item in the last part. */
+/* The octets behind the item in the last part. */
 #define BEHIND "00000007 0000000b"
 
 /* V2-4.3.5-02, V2-4.4.2.1-01 to -03, [M8]: the Position counts in the whole. */

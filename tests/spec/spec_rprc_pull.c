@@ -628,8 +628,8 @@ static void a_refused_notification_is_the_last(void **state)
 	rprc_release(s, k);
 }
 
-/* A peer that knows RDMA2_MSG_DONE all the same: Calls carry what can be carried, and the
- * rest is dropped when it falls due. */
+/* The peer refuses RDMA2_DONE, but accepts RDMA2_MSG_DONE.  Calls carry as many
+ * notifications as they can, and the others are dropped when they fall due. */
 static void after_a_refusal_calls_still_carry(void **state)
 {
 	const struct rr_conn_config cfg = {.send_bytes = 4096};

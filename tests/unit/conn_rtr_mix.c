@@ -124,8 +124,8 @@ static void a_long_reply_needs_a_length(void **state)
 	workload_end(w);
 }
 
-/* [O13] Calls with nothing to place by Send, and peers that cannot continue a response,
- * leave the base protocol, which needs no length. */
+/* [O13] A Call uses the base protocol, which needs no length, if no item is placed by
+ * Send, or if the peer cannot continue a response. */
 static void without_placement_the_base_protocol_is_used(void **state)
 {
 	(void)state;
@@ -183,7 +183,7 @@ static void a_long_reply_is_pulled(void **state)
 		w->p.cl.cfg.features.on |= 1u << RR_FEATURE_RPRC;
 		w->p.sv.cfg.features.on |= 1u << RR_FEATURE_RPRC;
 		shape.reply_filler = 100000;
-		shape.item[1] = 300000; /* is pulled from us */
+		shape.item[1] = 300000; /* the server pulls this item */
 		shape.n_items = 2;
 		shape.n_dests = directed;
 		shape.dest[0] = 8192;
@@ -328,8 +328,9 @@ static void a_result_is_lent(void **state)
 	workload_end(w);
 }
 
-/* Each is copied to the memory given: a result that is not contiguous, one that fills
- * less than half of its segment, and any if the user does not allow it. [ext §5.4] */
+/* Three kinds of results are copied to the memory given: results that are not
+ * contiguous, results that fill less than half of their segment, and all results if the
+ * user does not allow lending. [ext §5.4] */
 static void other_results_are_copied(void **state)
 {
 	(void)state;
@@ -398,8 +399,8 @@ static void the_longest_results_are_written(void **state)
 	workload_end(w);
 }
 
-/* Where nothing can be placed by Send, the base protocol's Write chunk is used: one end
- * has the feature off, or no segments, or does not place results. */
+/* The base protocol's Write chunk is used if one end has the feature off, has no
+ * segments, or does not place results. */
 static void without_placement_there_is_a_write_chunk(void **state)
 {
 	(void)state;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which Calls carry their items themselves, and which have Read chunks: by the length of
- * the items, the version and the credits.  What arrives is compared octet by octet. [K25]
+ * the items, the version and the credits.  The arguments that arrive are compared octet
+ * by octet. [K25]
  */
 #include "test_conn_jobs.h"
 

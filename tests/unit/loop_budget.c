@@ -386,9 +386,10 @@ static void exposed_replies(void **state)
 	assert_int_equal(b->exposed, 0);
 }
 
-/* A reply that is exposed where it lies has its memory reserved for its request already.
- * As long as it is exposed it leaves the holder's own limit to other requests, so that
- * the limit for exposed replies can be reached; a copy does not change that limit. */
+/* The memory of a reply that is exposed in place is already reserved for its request.
+ * While the reply is exposed, that memory does not count towards the holder's limit, so
+ * that the limit for exposed replies can be reached.  An exposed copy does not change
+ * the holder's limit. */
 static void replies_exposed_in_place(void **state)
 {
 	struct rr_budget *b = *state;

@@ -97,7 +97,8 @@ static void ignore_ready(struct rr_source *s)
 	(void)s;
 }
 
-/* An event that is there already neither keeps the engine polling nor stops it. */
+/* An event that is available before the wait neither keeps the engine polling nor makes
+ * it stop. */
 static void waiting_events_are_not_counted(void **state)
 {
 	struct rpcrdma_engine *e = new_engine(1000);

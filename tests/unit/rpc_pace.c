@@ -81,7 +81,7 @@ static void no_job_overtakes_another(void **state)
 	assert_int_equal(started[1], 1);
 }
 
-/* A job that left while it waited is not started, and makes room for nobody. */
+/* A job that left while it waited is not started, and makes no room for others. */
 static void a_job_may_leave_while_it_waits(void **state)
 {
 	for (unsigned i = 0; i < 4; i++)
