@@ -247,7 +247,7 @@ struct rpcrdma_conn_options {
 				       default 4 MiB */
 	uint32_t max_chunk_bytes;   /* longest Read chunk; default 8 MiB */
 	/* Maximum memory for this peer's messages and requests; default 32 MiB.  Replies
-	 * that the peer may read (feature rprc) have a limit of their own, rprc-bytes.
+	 * that the peer may read (feature rprc) have a separate limit, rprc-bytes.
 	 * rpcrdma_budget_set sets the limit for all peers together. */
 	uint64_t max_held_bytes;
 	/* Time limit for setting up the transport, and also for receiving the first
@@ -398,10 +398,11 @@ struct rpcrdma_conn_info {
 /*
  * Memory that peers can make this process hold, over all its engines: the Receive
  * buffers of accepted connections, arguments that are read by RDMA or reassembled,
- * results, and replies that are exposed for peers to read.  Each request reserves all the memory that it can need before any of its
- * data are read by RDMA.  Requests that do not fit wait in a queue.  While requests
- * wait, the library closes a connection that holds memory if its peer neither sends nor
- * accepts the data that would free this memory.
+ * results, and replies that are exposed for peers to read.  Each request reserves all
+ * the memory that it can need before any of its data are read by RDMA.  Requests that do
+ * not fit wait in a queue.  While requests wait, the library closes a connection that
+ * holds memory if its peer neither sends nor accepts the data that would free this
+ * memory.
  */
 struct rpcrdma_budget {
 	uint64_t limit_bytes;
@@ -587,14 +588,15 @@ struct rpcrdma_call_options {
 	 * server, the library provides memory for a Reply in advance only if results of
 	 * this length do not fit in one message. */
 	size_t reply_usual;
-	/* Bit i: the result of dests[i] may be lent where it arrives (feature rtr).  The
-	 * server is then asked to place such results by Send, as many as its response
-	 * can hold, the shortest first.  No memory is registered for them.  In done,
-	 * ret_base of a dest points into a Receive buffer of the library if its result
-	 * is contiguous there and fills at least half of its buffer segments; otherwise
-	 * the octets are copied to the dest's memory.  The other results, and all
-	 * results if one end lacks the feature or rtr-segments, are written to that
-	 * memory by RDMA Write.  rpcrdma_call_sync copies all results to it. */
+	/* Bit i: the result of dests[i] may be lent in the Receive buffer in which it
+	 * arrives (feature rtr).  The library then asks the server to place such results
+	 * by Send, the shortest first, as many as the response can hold, and registers
+	 * no memory for them.  A result that is contiguous in a Receive buffer, and
+	 * fills at least half of the segments that it occupies, is lent: in done,
+	 * ret_base of its dest points to it.  Otherwise the result is copied to the
+	 * dest's memory.  The other results are written to the dest's memory by RDMA
+	 * Write; so are all results if one end lacks the feature or rtr-segments.
+	 * rpcrdma_call_sync copies all results to the dest's memory. */
 	uint64_t lend_results;
 };
 
