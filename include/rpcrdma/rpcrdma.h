@@ -573,9 +573,10 @@ struct rpcrdma_call_options {
 				inline threshold.  In version 1, 0 reserves 4,000
 				octets, except for procedure 0 without arguments and
 				dests */
-	uint64_t timeout_ns; /* limit for the whole call, including retries.  0 = no
-				limit while connected, and retry_ns while not
-				connected */
+	uint64_t timeout_ns; /* limit for the whole call, including retries.  The call
+				ends up to 5 s later if the peer may still invalidate
+				memory of it (features: reminv-wait).  0 = no limit while
+				connected, and retry_ns while not connected */
 	bool force_special;  /* use Special Format even if the Call fits inline */
 	bool idempotent; /* the call may be executed twice; the library repeats it with
 			    larger chunks if the server asks for them */

@@ -198,6 +198,8 @@ static bool needs_reply_chunk(const struct call_plan *p, size_t want)
 		return want > max_reply_inline(p);
 	if (p->c->cfg.features.no_reply_chunks || want <= simple)
 		return false;
+	if (want > p->c->cfg.features.max_pull && want > max_reply_inline(p))
+		return true;
 	return call->flags & RR_CALL_LARGE_REPLY || call->reply_min > simple;
 }
 

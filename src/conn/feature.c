@@ -44,7 +44,7 @@ void rr_feature_defaults(struct rr_feature_config *g)
 	        RR_MAX(g->rprc_lifetime_ms, (uint32_t)RR_WIRE_RPRC_MIN_LIFETIME);
 	default_u32(&g->rprc_max_pending, 64);
 	default_u64(&g->rprc_max_bytes, 64 << 20);
-	default_u64(&g->max_pull, 64 << 20);
+	default_u64(&g->max_pull, 1 << 20);
 	default_u64(&g->done_delay, RR_MS(1));
 	default_u32(&g->cont_max_sends, 8);
 	default_u64(&g->cancel_wait, RR_MS(5000));

@@ -40,7 +40,7 @@ struct rr_feature_config {
 	                            * connection; default 64 */
 	uint64_t rprc_max_bytes; /* maximum number of exposed octets on the connection;
 	                          * default 64 MiB */
-	uint64_t max_pull;       /* longest reply that we pull, in octets; default 64
+	uint64_t max_pull;       /* longest reply that we pull, in octets; default 1
 	                          * MiB */
 	rr_time done_delay;      /* longest delay of a pull completion notification
 	                          * while it waits for a Call that can carry it; default

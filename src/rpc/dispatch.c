@@ -507,8 +507,9 @@ static void execute_request(struct rr_paced *j)
 
 	q->begun = true;
 	rr_reserve_peer(q, false);
-	if (rr_link_is_lost(q->dispatch->link)) {
-		/* The connection was lost while the request was queued.  The caller may
+	if (rr_link_is_lost(q->dispatch->link) ||
+	    rr_link_was_closed(q->dispatch->link)) {
+		/* The connection ended while the request was queued.  The caller may
 		 * have sent the Call again on another connection, so it must not be
 		 * executed now. */
 		drop_request(q);

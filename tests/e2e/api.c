@@ -451,8 +451,8 @@ static void long_results_are_read_by_default(void **state)
 {
 	struct rpcrdma_stats st = fetch_every_size(NULL);
 
-	assert_true(st.bytes_reply_pulled > 1000000);
-	assert_int_equal(st.bytes_reply_chunk, 0);
+	assert_true(st.bytes_reply_pulled > 100000); /* up to 1 MiB each */
+	assert_true(st.bytes_reply_chunk > 1000000);
 }
 
 static void rpc_errors_reach_the_caller(void **state)

@@ -298,7 +298,8 @@ static bool remote_error_is_due(struct node *n, const struct spec *s,
 	    (e->code == RDMA2_ERR_INVAL_CONT || e->code == RDMA2_ERR_SYSTEM))
 		return true;
 	if (e->code == RDMA2_ERR_REPLY_RESOURCE &&
-	    (breaks_promise(n, s) || waits_too_briefly(n) || (s->lend && !e->arg[0])))
+	    (breaks_promise(n, s) || waits_too_briefly(n) ||
+	     (s->lend && (!e->arg[0] || k < s->n_dests))))
 		return true;
 	/* Reverse, level 1: no continuation; what was asked for is too long. */
 	return s->dir == SERVER && p->rvrsdir == RDMA2_RVRSDIR_SIMPLE &&

@@ -21,6 +21,7 @@ static struct workload *new_pair(unsigned features, uint32_t credits, uint32_t i
 	for (unsigned i = 0; i < 2; i++) {
 		both[i]->cfg.features.on = features;
 		both[i]->cfg.features.cont_max_sends = 1;
+		both[i]->cfg.features.max_pull = 64 * MIB;
 		both[i]->cfg.features.rprc_no_piggyback = true;
 	}
 	return w;

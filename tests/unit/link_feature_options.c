@@ -58,7 +58,7 @@ static void limits_have_the_defaults_of_the_specification(void **state)
 	assert_int_equal(o.config.rprc_lifetime_ms, 10000);
 	assert_int_equal(o.config.rprc_max_pending, 64);
 	assert_int_equal(o.config.rprc_max_bytes, 64 << 20);
-	assert_int_equal(o.config.max_pull, 64 << 20);
+	assert_int_equal(o.config.max_pull, 1 << 20);
 	assert_int_equal(o.config.cont_max_sends, 8);
 	assert_int_equal(o.rprc_total_bytes, GIB);
 	assert_int_equal(o.config.inv_policy, RR_INV_LARGEST);
