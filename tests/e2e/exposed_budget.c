@@ -77,7 +77,7 @@ static void connect_to(struct rpcrdma_engine *e, rpcrdma_conn_event_fn *event,
 {
 	struct rpcrdma_conn_options o = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
 
-	o.features = "rprc";
+	o.features = "rprc,rprc-pull=8388608";
 	o.max_message_bytes = 8 * MIB;
 	o.no_reconnect = true;
 	assert_int_equal(rpcrdma_connect(e, "127.0.0.1", w.port, &o, event, arg, ret),

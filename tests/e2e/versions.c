@@ -248,10 +248,10 @@ static void expect_no_version(const char *words)
 /* -- messages -------------------------------------------------------------- */
 
 #define BASE_PROPS 1, 4, 4096, 2, 4, 4096, 3, 4, 1 << 20, 4, 4, 16, 5, 4, 0
-/* RPRC: pulls, exposes, takes RDMA2_MSG_DONE; 10 s; 32 MiB.  REQREMINV.  RTR: all four, and
+/* RPRC: pulls, exposes, takes RDMA2_MSG_DONE; 10 s; 1 MiB.  REQREMINV.  RTR: all four, and
  * 16 transmissions each way, without a buffer structure. */
 #define FEATURE_PROPS                                                                  \
-	0xffffff21, 12, 7, 10000, 32 << 20, 0xffffff02, 4, 1, 0xffffff13, 4, 15,       \
+	0xffffff21, 12, 7, 10000, 1 << 20, 0xffffff02, 4, 1, 0xffffff13, 4, 15,        \
 	        0xffffff15, 4, 16, 0xffffff16, 4, 16
 
 /* RDMA2_CONNPROP with our defaults; nothing may follow it.  Its XID. */

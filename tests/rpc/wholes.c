@@ -114,9 +114,9 @@ static void long_replies_are_written(void **state)
 	clnt_destroy(c);
 }
 
-static void long_replies_are_read_by_default(void **state)
+static void long_replies_are_read(void **state)
 {
-	CLIENT *c = client_with(NULL, 2, 0, 0);
+	CLIENT *c = client_with("rprc,rprc-pull=33554432", 2, 0, 0);
 	struct rpcrdma_stats was = stats();
 
 	get(c, BIG);
@@ -231,7 +231,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(long_calls_are_pulled),
 	        cmocka_unit_test(long_replies_are_written),
-	        cmocka_unit_test(long_replies_are_read_by_default),
+	        cmocka_unit_test(long_replies_are_read),
 	        cmocka_unit_test(replies_of_version_1_need_room),
 	        cmocka_unit_test(the_threshold_is_an_option),
 	        cmocka_unit_test(what_is_too_long_is_refused),
