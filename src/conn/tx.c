@@ -276,16 +276,13 @@ static bool send_next_call(struct rr_conn *c)
 	return rr_call_transmit(c, rr_container_of(l, struct rr_call, link)->priv);
 }
 
-static bool send_next_ext(struct rr_conn *c)
+static void send_next_ext(struct rr_conn *c)
 {
 	struct rr_list *l = rr_list_pop(&c->tx.exts);
 
-	if (!l)
-		return false;
 	c->tx.n_exts--;
 	c->count.ext_sent++;
 	rr_xmit_send(c, rr_container_of(l, struct rr_xmit, op.link));
-	return true;
 }
 
 static bool send_rpc(struct rr_conn *c)
@@ -303,9 +300,9 @@ static bool send_turn(struct rr_conn *c)
 	if (rr_list_empty(&c->tx.exts))
 		return send_rpc(c);
 	c->tx.ext_first = !c->tx.ext_first;
-	if (c->tx.ext_first)
-		return send_next_ext(c) || send_rpc(c);
-	return send_rpc(c) || send_next_ext(c);
+	if (c->tx.ext_first || !send_rpc(c))
+		send_next_ext(c);
+	return true;
 }
 
 void rr_tx_withhold(struct rr_conn *c)
