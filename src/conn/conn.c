@@ -105,6 +105,7 @@ int rr_conn_new(const struct rr_conn_config *cfg, rr_time now, struct rr_conn **
 	               cfg->role == RR_CONN_CLIENT);
 	rr_tx_init(c);
 	rr_rprc_init(c);
+	c->v1_send_bytes = c->cfg.send_bytes;
 	rr_rtr_conn_init(c);
 	rr_props_init(c);
 	if (rr_recv_init(c)) {

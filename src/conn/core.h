@@ -97,6 +97,8 @@ struct rr_conn {
 	bool cannot_read;        /* RDMA Reads are not possible */
 	bool cannot_be_read;     /* the peer cannot read our memory */
 	struct rr_wire_private peer_private;
+	uint32_t v1_send_bytes; /* longest message that our private data announce; RTR
+	                         * raises cfg.send_bytes for version 2 */
 	struct rr_credit credit;
 	struct rr_credit1 credit1; /* version 1: credits for Calls */
 	rr_time stuck_at; /* version 1: deadline if cancelled Calls block all others */

@@ -35,7 +35,7 @@ void rr_v1_begin(struct rr_conn *c)
 {
 	struct rr_props *p = &c->props;
 	const struct rr_wire_private *peer = &c->peer_private;
-	uint32_t most = RR_MAX(c->cfg.send_bytes, (uint32_t)RR_WIRE_V1_INLINE);
+	uint32_t most = RR_MAX(c->v1_send_bytes, (uint32_t)RR_WIRE_V1_INLINE);
 	bool genl = c->cfg.rvrsdir == RDMA2_RVRSDIR_GENL;
 	bool both;
 

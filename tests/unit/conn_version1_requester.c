@@ -793,6 +793,34 @@ static void a_fallback_leaves_the_feature(void **state)
 	end(s, o);
 }
 
+/* [ext §4.7, RFC 8797]: RTR raises the length of our Sends for version 2 only.  The peer
+ * may have posted Receives of the length that our private data announced. */
+static void sends_are_as_long_as_announced(void **state)
+{
+	static const char hello[] = "f6ab0e18 01000f0f"; /* 16 KiB each way */
+	const struct rr_conn_config cfg = {
+	        .versions = RR_CONN_V1 | RR_CONN_V2,
+	        .recv_bytes = 4096,
+	        .send_bytes = 4096,
+	        .features = {.on = 1u << RR_FEATURE_RTR,
+	                     .rtr_segments = 4,
+	                     .rtr_segment_bytes = 4096},
+	};
+	struct side *s = v1_server(&cfg);
+	struct rr_conn_info i;
+	uint8_t own[8], peer[8];
+
+	(void)state;
+	rr_conn_peer_private(s->c, peer, raw_octets(hello, peer, sizeof(peer)));
+	v1_expect_service(s);
+	assert_int_equal(rr_conn_own_private(&cfg, own), 8);
+	assert_int_equal(own[6], 3); /* 4 KiB */
+	rr_conn_info(s->c, &i);
+	assert_int_equal(i.version, 1);
+	assert_int_equal(i.send_inline, 4096);
+	raw_end(s);
+}
+
 /* -- calls in reverse [RFC 8167] ------------------------------------------- */
 
 static struct side *listener(uint32_t level)
@@ -981,6 +1009,7 @@ int main(void)
 	        cmocka_unit_test(a_late_reply_may_invalidate_what_was_given_up),
 	        cmocka_unit_test(a_late_reply_may_not_invalidate_without_leave),
 	        cmocka_unit_test(a_fallback_leaves_the_feature),
+	        cmocka_unit_test(sends_are_as_long_as_announced),
 	        cmocka_unit_test(a_reverse_call_is_served),
 	        cmocka_unit_test(a_reverse_call_may_have_the_xid_of_a_call),
 	        cmocka_unit_test(a_reverse_call_nobody_listens_to_is_refused),
