@@ -50,8 +50,7 @@ struct rr_pool {
 	unsigned n_cached[RR_POOL_CLASSES];
 	struct rr_pool_block *blocks[RR_POOL_BLOCKS]; /* sorted by address */
 	unsigned n_blocks;
-	unsigned
-	        n_alone; /* pieces in use that are not larger than a block, but in none */
+	unsigned n_alone; /* pieces in use that could lie in a block, but do not */
 	unsigned pins;
 	size_t cached_bytes; /* free octets in blocks */
 	size_t large_bytes;  /* free octets in pieces larger than a block */

@@ -357,8 +357,8 @@ static void a_report_does_not_end_a_kept_call(void **state)
 	rtr_finish(s, k, -ECANCELED);
 }
 
-/* A call whose response is longer than the client accepts: two of its three transmissions
- * have arrived. */
+/* Starts a call, and receives the first of three transmissions of its response, which is
+ * longer than the client accepts. */
 static struct side *new_overlong(struct spec_call **ret, unsigned features)
 {
 	struct rr_conn_config g = rtr_client_config(32);

@@ -100,8 +100,8 @@ static void add_body(const struct rr_conn *c, const struct rr_call_state *s,
 }
 
 /* Adds the item o->item[i], which is placed by Send.  If @numbers is true, adds its
- * segment numbers too, which begin at index @at of the plan.  Returns how many were
- * added. */
+ * segment numbers too, which begin at index @at of the plan.  Returns the number of
+ * segment numbers added. */
 static unsigned add_excised(const struct rr_rtr_outgoing *o, struct rr_rtr_header *h,
                             unsigned i, bool numbers, unsigned at)
 {
