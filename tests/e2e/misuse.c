@@ -91,6 +91,11 @@ static int set_up_without_features(void **state)
 	return set_up_with("none");
 }
 
+static int set_up_to_pull(void **state)
+{
+	return set_up_with("rprc,rprc-pull=67108864");
+}
+
 static int tear_down(void **state)
 {
 	rpcrdma_engine_free(w.engine);
@@ -179,7 +184,7 @@ static void results_are_a_multiple_of_four(void **state)
 	assert_int_equal(w.len, 8); /* four octets and an item with its padding */
 }
 
-/* A reply that the client did not foresee is read by default. */
+/* The client reads a reply that it did not foresee, up to rprc-pull. */
 static void a_reply_of_unforeseen_length_arrives(void **state)
 {
 	struct rpcrdma_call_options o = call_to(PROG, P_LONG);
@@ -229,7 +234,8 @@ int main(void)
 	        TEST(arguments_are_a_multiple_of_four),
 	        TEST(results_are_a_multiple_of_four),
 	        cmocka_unit_test_setup_teardown(a_reply_of_unforeseen_length_arrives,
-	                                        set_up, tear_down),
+	                                        set_up_to_pull, tear_down),
+	        TEST(a_reply_that_is_too_long_is_called_so),
 	        cmocka_unit_test_setup_teardown(a_reply_that_is_too_long_is_called_so,
 	                                        set_up_without_features, tear_down),
 	        TEST(ports_are_numbers_below_65536),
