@@ -355,26 +355,23 @@ static void segments_too_short_are_refused(void **state)
 static void the_longest_choice_is_written_first(void **state)
 {
 	static const struct structure eight = {{1, 1}, {8192, 8192}};
-	struct mx_case k = three_results(RR_DIRECT_CHOICE, &eight);
-	struct mx_seen got;
+	static const struct {
+		uint32_t responses, tbsn_max; /* 0 = default */
+		unsigned sent;                /* bit mask of results */
+	} rows[] = {{0, 0, 7}, {2, 0, 3}, {1, 0, 1}, {64, 8191, 1}, {64, 8192, 3}};
+	const struct mx_setting *by = &mx_placement_settings[0];
 
-	if (mx_placement_settings[0].version == 1)
+	if (by->version == 1)
 		return;
-	got = run_placed(&mx_placement_settings[0], &k);
-	assert_int_equal(got.reply_sent, 7);
-	k.features[SERVER].rtr_responses = 2;
-	got = run_placed(&mx_placement_settings[0], &k);
-	assert_int_equal(got.reply_sent, 3);
-	k.features[SERVER].rtr_responses = 1;
-	got = run_placed(&mx_placement_settings[0], &k);
-	assert_int_equal(got.reply_sent, 1);
-	k.features[SERVER].rtr_responses = 64;
-	k.features[SERVER].tbsn_max = 8191;
-	got = run_placed(&mx_placement_settings[0], &k);
-	assert_int_equal(got.reply_sent, 1);
-	k.features[SERVER].tbsn_max = 8192;
-	got = run_placed(&mx_placement_settings[0], &k);
-	assert_int_equal(got.reply_sent, 3);
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(rows); i++) {
+		struct mx_case k = three_results(RR_DIRECT_CHOICE, &eight);
+
+		if (rows[i].responses)
+			k.features[SERVER].rtr_responses = rows[i].responses;
+		if (rows[i].tbsn_max)
+			k.features[SERVER].tbsn_max = rows[i].tbsn_max;
+		assert_int_equal(run_placed(by, &k).reply_sent, rows[i].sent);
+	}
 }
 
 /* -- limits ---------------------------------------------------------------- */

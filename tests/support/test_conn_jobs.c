@@ -304,6 +304,21 @@ struct job *workload_add(struct workload *w, const struct job *shape)
 	return j;
 }
 
+int workload_run(struct workload *w, const struct job *shape)
+{
+	struct job *j = workload_add(w, shape);
+
+	if (w->n_jobs == 1) {
+		pair_new(&w->p, 7);
+		pair_run(&w->p);
+	}
+	job_start(&w->p.cl, j);
+	pair_run(&w->p);
+	assert_false(w->p.cl.misuse || w->p.sv.misuse);
+	assert_true(j->done);
+	return j->call.status;
+}
+
 void job_start(struct side *s, struct job *j)
 {
 	assert_int_equal(rr_conn_call(s->c, &j->call, s->now), 0);

@@ -66,6 +66,9 @@ void workload_answer_held(struct workload *w);
 
 /* Lays out a job of this shape. */
 struct job *workload_add(struct workload *w, const struct job *shape);
+/* Adds a job, runs it until nothing moves, and returns the call's status.  The first job
+ * opens the connections. */
+int workload_run(struct workload *w, const struct job *shape);
 /* Makes the job's call on @s. */
 void job_start(struct side *s, struct job *j);
 void job_free(struct job *j);

@@ -327,6 +327,15 @@ static void an_interrupted_response_is_reported(void **state)
 	}
 }
 
+/* Adds one result that is written, and two that are placed by Send. */
+static void add_three_results(struct spec_call *k)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		spec_dest(k, rtr_result[i], sizeof(rtr_result[i]));
+		k->dest[i].direct = i ? RR_DIRECT_SEND : RR_DIRECT_WRITE;
+	}
+}
+
 /* A cancelled call is kept for a response that may still invalidate the handle that it
  * named: a report within that response leaves it so. */
 static void a_report_does_not_end_a_kept_call(void **state)
@@ -335,10 +344,7 @@ static void a_report_does_not_end_a_kept_call(void **state)
 	struct spec_call *k = spec_new(RTR_XID, 0);
 
 	(void)state;
-	for (unsigned i = 0; i < 3; i++) {
-		spec_dest(k, rtr_result[i], sizeof(rtr_result[i]));
-		k->dest[i].direct = i ? RR_DIRECT_SEND : RR_DIRECT_WRITE;
-	}
+	add_three_results(k);
 	k->call.reply_bytes = 200;
 	spec_start(s, k);
 	raw_skip(s);
@@ -368,10 +374,7 @@ static struct side *new_overlong(struct spec_call **ret, unsigned features)
 	g.features.on |= features;
 	g.max_message_bytes = g.features.max_pull = 6000;
 	s = raw_ready_by(RR_CONN_CLIENT, &g, RTR_PEER);
-	for (unsigned i = 0; i < 3; i++) {
-		spec_dest(k, rtr_result[i], sizeof(rtr_result[i]));
-		k->dest[i].direct = i ? RR_DIRECT_SEND : RR_DIRECT_WRITE;
-	}
+	add_three_results(k);
 	k->call.reply_bytes = 6000;
 	spec_start(s, k);
 	raw_skip(s);

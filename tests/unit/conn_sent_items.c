@@ -30,17 +30,7 @@ static void end(void)
 
 static void run_job(const struct job *shape)
 {
-	struct job *j = workload_add(w, shape);
-
-	if (w->n_jobs == 1) {
-		pair_new(&w->p, 7);
-		pair_run(&w->p);
-	}
-	job_start(&w->p.cl, j);
-	pair_run(&w->p);
-	assert_false(w->p.cl.misuse || w->p.sv.misuse);
-	assert_true(j->done);
-	assert_int_equal(j->call.status, RR_CALL_OK);
+	assert_int_equal(workload_run(w, shape), RR_CALL_OK);
 	rr_conn_counters(w->p.cl.c, &client);
 	rr_conn_counters(w->p.sv.c, &server);
 }
