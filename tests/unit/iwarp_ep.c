@@ -505,12 +505,12 @@ static void the_end_waits_for_what_waits(void **state)
 	peer_fini(&r);
 }
 
-/* Own messages and answers take turns. */
+/* Own messages and answers take turns, while both wait for a long message. */
 static void neither_side_starves(void **state)
 {
-	static const uint16_t order[] = {0x4143, 0xc142, 0x4143,
-	                                 0xc142, 0x4143, 0x4143};
-	static uint8_t mem[64];
+	static const uint16_t order[] = {0xc142, 0x4143, 0xc142,
+	                                 0x4143, 0x4143, 0x4143};
+	uint8_t *mem = pattern(8 * MIB, 1);
 	struct rr_sge g = {mem, 8, 0};
 	static struct peer r;
 	static struct bytes o, u;
@@ -520,6 +520,7 @@ static void neither_side_starves(void **state)
 	peer_start(&r, NULL);
 	assert_int_equal(
 	        OPS->register_mem(r.e.ep, mem, 64, RR_ACCESS_REMOTE_READ, &reg), 0);
+	start_write(&r, mem, 8 * MIB);
 	for (unsigned i = 0; i < 4; i++)
 		assert_int_equal(OPS->post_send(r.e.ep, &g, 1, 0, i), 0);
 	o.n = 0;
@@ -528,9 +529,12 @@ static void neither_side_starves(void **state)
 		bytes_put_fpdu(&o, &u);
 	}
 	peer_send(&r, o.b, o.n);
+	steps(&r, 3);
+	take_write(&r, 8 * MIB);
 	for (size_t i = 0; i < RR_ARRAY_SIZE(order); i++)
 		assert_int_equal(bytes_get_be(peer_ulpdu(&r, &len), 2), order[i]);
 	peer_fini(&r);
+	free(mem);
 }
 
 /* Padding is zero also where something else was: peer_ulpdu looks. */

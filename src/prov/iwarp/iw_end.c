@@ -42,7 +42,8 @@ void rr_iw_fault(struct rr_iw_ep *ep, enum rr_term_error e, const uint8_t *ddp,
 	                                        (uint16_t)seg_len, req);
 	/* A responder sends nothing before it has received a valid FPDU
 	 * [RFC 5044 §7.1.2]. */
-	ep->tx.term = ep->tx.open;
+	if (ep->tx.open)
+		ep->tx.due |= RR_IW_DUE_TERM;
 	rr_trace(ep->base.trace, RR_TRACE_PROV_TERMINATE_SENT, ep->base.conn_id, 0,
 	         (uint64_t)(i->layer << 4 | i->type), i->code, 0);
 	rr_ep_set_reason(&ep->base, -EREMOTEIO, "the peer broke the protocol: %s",

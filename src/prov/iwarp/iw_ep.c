@@ -3,7 +3,7 @@
  * The iWARP provider's table of operations.
  *
  * Normal path: a post appends to a queue and reserves space for its completion; flush
- * frames and writes the posted operations; progress reads octets, places data and
+ * writes the posted operations as FPDUs; progress reads octets, places data and
  * completes operations; poll returns the completions.  All work is done inside these
  * calls.
  *
@@ -265,16 +265,18 @@ static int append_wr(struct rr_iw_ep *ep, enum rr_post_kind kind,
 	wr = rr_ring_push(&ep->sq);
 	*wr = (struct rr_iw_wr){
 	        .kind = kind,
-	        .nsge = n,
 	        .sge = ep->sge_first + ep->sges.count,
 	        .handle = handle,
 	        .len = len,
 	        .offset = offset,
 	        .token = token,
 	};
+	rr_ep_count_post(&ep->base, kind, handle);
+	if (rr_iw_tx_posted(ep, wr, sge, n))
+		return 0;
+	wr->nsge = n;
 	for (unsigned i = 0; i < n; i++)
 		*(struct rr_sge *)rr_ring_push(&ep->sges) = sge[i];
-	rr_ep_count_post(&ep->base, kind, handle);
 	return 0;
 }
 
@@ -380,7 +382,7 @@ static void kick_responder(struct rr_iw_ep *ep)
 	                                 : ep->base.now < ep->kick_at)
 		return;
 	if (ep->kick_at != RR_TIME_NEVER) {
-		ep->tx.kick = true;
+		ep->tx.due |= RR_IW_DUE_KICK;
 		(void)rr_iw_tx_run(ep); /* unsent octets wait for the descriptor */
 	}
 	ep->kick_at = ep->kicks == RR_IW_KICKS

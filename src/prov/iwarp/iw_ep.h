@@ -53,11 +53,11 @@ enum rr_iw_state {
 #define RR_IW_IN_USE     (RR_IW_IN_SETUP | RR_IW_BIT(READY))
 #define RR_IW_IN_STREAM  (RR_IW_BIT(READY) | RR_IW_BIT(DRAIN) | RR_IW_BIT(SHUT))
 
-/* A work request in the send queue.  Its gather list is in ep->sges. */
+/* A work request in the send queue. */
 struct rr_iw_wr {
 	enum rr_post_kind kind;
-	uint32_t nsge;
-	uint32_t sge;    /* sequence number of the gather list's first element */
+	uint32_t nsge;   /* number of elements in ep->sges */
+	uint32_t sge;    /* sequence number of the first of these elements */
 	uint32_t handle; /* peer's handle; Send: handle to invalidate, or 0 */
 	uint32_t len;
 	uint64_t offset;
@@ -107,16 +107,19 @@ struct rr_iw_copy { /* framed pieces of a region, copied by rr_iw_tx_detach() */
 
 enum rr_iw_source { RR_IW_NONE, RR_IW_WR, RR_IW_RESP };
 
+/* Messages to be framed besides work requests and Read Responses. */
+#define RR_IW_DUE_RTR  1u /* the RTR message, before all others */
+#define RR_IW_DUE_TERM 2u /* a Terminate */
+#define RR_IW_DUE_KICK 4u /* a kick, see kick_responder() */
+
 struct rr_iw_tx {
 	struct rr_iw_txbuf *buf;
 	unsigned head, tail; /* range of unsent pieces in buf->v */
 	uint32_t stage_used;
 	bool blocked; /* unsent octets wait until the socket is writable */
 	bool open; /* FPDUs may be sent; on the responder, once a valid FPDU has arrived */
-	bool rtr;              /* the RTR message must be framed first */
-	bool kick;             /* a kick must be framed; see kick_responder() */
-	bool term;             /* a Terminate must be framed */
 	bool mute;             /* nothing more is framed */
+	unsigned due;          /* set of RR_IW_DUE_* */
 	uint64_t framed, sent; /* octets framed and sent so far: stream positions */
 	struct rr_framer framer;
 	uint32_t ulpdu_max;
@@ -165,8 +168,9 @@ struct rr_iw_ep {
 	struct rr_mpa_agreement agreed;
 	struct rr_mpa_frame request; /* initiator: the Request as sent */
 
-	struct rr_ring sq;    /* struct rr_iw_wr: the send queue */
-	struct rr_ring sges;  /* struct rr_sge: gather lists of sq */
+	struct rr_ring sq; /* struct rr_iw_wr: the send queue */
+	struct rr_ring
+	        sges; /* struct rr_sge: gather lists of sq, if not framed at once */
 	struct rr_ring rq;    /* struct rr_iw_recv: the receive queue */
 	struct rr_ring reads; /* struct rr_iw_read: Reads by the caller, in progress */
 	struct rr_ring resps; /* struct rr_iw_resp: Reads by the peer, to be answered */
@@ -212,6 +216,11 @@ bool rr_iw_setup_frame(struct rr_iw_ep *ep);
 int rr_iw_tx_run(struct rr_iw_ep *ep);
 /* Returns true if there are framed octets to send, or messages to frame. */
 bool rr_iw_tx_busy(const struct rr_iw_ep *ep);
+/* Frames a work request that was just appended to ep->sq, if that is possible in one
+ * segment and nothing must be sent before.  The gather list is @sge, with @n elements.
+ * Returns false if the work request must wait in the queue. */
+bool rr_iw_tx_posted(struct rr_iw_ep *ep, struct rr_iw_wr *wr, const struct rr_sge *sge,
+                     unsigned n);
 /* Queues octets without FPDU framing, for MPA frames. */
 RR_MUST_CHECK int rr_iw_tx_raw(struct rr_iw_ep *ep, const void *p, size_t len);
 /* Sets up the FPDU framing after the exchange of MPA frames. */

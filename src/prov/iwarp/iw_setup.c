@@ -126,7 +126,8 @@ static void handle_reply_frame(struct rr_iw_ep *ep, const struct rr_mpa_frame *f
 		return;
 	}
 	ep->tx.open = true;
-	ep->tx.rtr = ep->agreed.rtr != 0; /* precedes even a Terminate */
+	if (ep->agreed.rtr)
+		ep->tx.due |= RR_IW_DUE_RTR; /* precedes even a Terminate */
 	if (rc) {
 		rr_iw_tx_start(ep);
 		ep->state = RR_IW_READY;

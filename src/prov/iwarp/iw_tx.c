@@ -3,12 +3,13 @@
  * Transmission: frames work requests and Read Responses as FPDUs, and sends FPDUs by
  * gathered writes.
  *
- * Normal path: frame_ahead() alternates between the oldest work request and the oldest
- * Read Response, and divides each message into segments.  Headers, trailers and small
- * payload are copied to the stage.  Larger payload is sent in place, and its CRC is
- * computed shortly before the write that copies the payload.  Messages are never
- * interleaved.  advance_sent() completes the work requests whose last octet has been
- * written.
+ * Normal path: a message of one segment is framed when it is posted, if nothing must be
+ * sent before it.  frame_ahead() frames the others: it alternates between the oldest work
+ * request and the oldest Read Response, and divides each message into segments.
+ * Headers, trailers and small payload are copied to the stage.  Larger payload is sent
+ * in place, and its CRC is computed shortly before the write that copies the payload.
+ * Messages are never interleaved.  advance_sent() completes the work requests whose last
+ * octet has been written.
  *
  * Failure: after a short write, the remaining pieces are sent by the next call.  After
  * a write error, received octets are handled first, because they may contain the
@@ -73,9 +74,11 @@ static void add_staged(struct rr_iw_tx *tx, const uint8_t *end)
 	add_tx_piece(tx, p, len, 0);
 }
 
+/* Returns true if another FPDU may be framed before others are sent. */
 static bool has_tx_room(const struct rr_iw_tx *tx)
 {
-	return RR_IW_TX_IOV - tx->tail >= NEED_PIECES &&
+	return tx->framed - tx->sent < AHEAD &&
+	       RR_IW_TX_IOV - tx->tail >= NEED_PIECES &&
 	       RR_IW_TX_STAGE - tx->stage_used >= NEED_STAGE;
 }
 
@@ -180,30 +183,18 @@ int rr_iw_tx_detach(struct rr_iw_ep *ep, uint32_t stag)
 struct tx_seg {
 	struct rr_ddp h;
 	uint32_t hlen;
-	struct iovec v[RR_PROV_MAX_SGE];
+	const struct rr_sge *sge; /* the payload */
 	unsigned n;
-	uint32_t len;  /* octets in v */
+	uint32_t len;  /* octets of payload */
 	uint32_t stag; /* region that contains the payload, or 0 */
 };
 
-/* Initializes a segment without payload.  The gather list is not cleared, to save
- * time. */
-static void begin_seg(struct tx_seg *s, enum rr_rdmap_op op, bool tagged, bool last)
+/* Returns a segment without payload. */
+static struct tx_seg make_seg(enum rr_rdmap_op op, bool tagged, bool last)
 {
-	s->h = (struct rr_ddp){
-	        .tagged = tagged, .last = last, .rdmap = RR_RDMAP_CTRL(op)};
-	s->hlen = (uint32_t)rr_ddp_size(tagged);
-	s->n = 0;
-	s->len = 0;
-	s->stag = 0;
-}
-
-static void set_seg_payload(struct tx_seg *s, void *p, uint32_t len, uint32_t stag)
-{
-	s->v[0] = (struct iovec){p, len};
-	s->n = 1;
-	s->len = len;
-	s->stag = stag;
+	return (struct tx_seg){
+	        .h = {.tagged = tagged, .last = last, .rdmap = RR_RDMAP_CTRL(op)},
+	        .hlen = (uint32_t)rr_ddp_size(tagged)};
 }
 
 static void emit_marked_fpdu(struct rr_iw_tx *tx, const struct tx_seg *s)
@@ -216,27 +207,28 @@ static void emit_marked_fpdu(struct rr_iw_tx *tx, const struct tx_seg *s)
 	RR_ASSERT(rr_fpdu_marked_size(len) <= RR_IW_TX_STAGE - tx->stage_used);
 	rr_ddp_put(hdr, &s->h);
 	v[0] = (struct iovec){hdr, s->hlen};
-	memcpy(v + 1, s->v, s->n * sizeof(v[0]));
+	for (unsigned i = 0; i < s->n; i++)
+		v[1 + i] = (struct iovec){s->sge[i].base, s->sge[i].len};
 	add_staged(tx, p + rr_fpdu_put(&tx->framer, p, v, s->n + 1, len));
 }
 
 /* Copies a short payload piece to the stage at @p, or adds a long one in place, after
  * the octets staged before it.  Returns the new end of the staged octets. */
-static uint8_t *emit_payload(struct rr_iw_tx *tx, const struct iovec *v, uint32_t stag,
+static uint8_t *emit_payload(struct rr_iw_tx *tx, const struct rr_sge *g, uint32_t stag,
                              uint8_t *p, uint32_t *crc)
 {
 	const uint8_t *run = stage_end(tx);
 
-	if (v->iov_len <= COPY_MAX) {
-		if (v->iov_len)
-			memcpy(p, v->iov_base, v->iov_len);
-		return p + v->iov_len;
+	if (g->len <= COPY_MAX) {
+		if (g->len)
+			memcpy(p, g->base, g->len);
+		return p + g->len;
 	}
 	add_staged(tx, p);
-	add_tx_piece(tx, v->iov_base, v->iov_len, stag);
+	add_tx_piece(tx, g->base, g->len, stag);
 	if (tx->framer.crc) {
 		*crc = rr_crc_add(*crc, run, (size_t)(p - run));
-		*crc = rr_crc_add(*crc, v->iov_base, v->iov_len);
+		*crc = rr_crc_add(*crc, g->base, g->len);
 	}
 	return p;
 }
@@ -257,7 +249,7 @@ static void emit_fpdu(struct rr_iw_tx *tx, const struct tx_seg *s)
 	rr_ddp_put(p + RR_FPDU_LEN, &s->h);
 	p += RR_FPDU_LEN + s->hlen;
 	for (unsigned i = 0; i < s->n; i++)
-		p = emit_payload(tx, &s->v[i], s->stag, p, &crc);
+		p = emit_payload(tx, &s->sge[i], s->stag, p, &crc);
 	memset(p, 0, 3 + RR_FPDU_CRC);
 	p += rr_fpdu_pad(len);
 	run = stage_end(tx);
@@ -274,21 +266,22 @@ static void end_without_memory(struct rr_iw_ep *ep)
 	rr_iw_dead(ep);
 }
 
-/* Adds the next @want octets of the work request's gather list to the segment. */
-static void gather_octets(struct rr_iw_ep *ep, const struct rr_iw_wr *wr,
-                          struct tx_seg *s, uint32_t want)
+/* Stores the next @want octets of the gather list of a work request in @v, an array of
+ * RR_PROV_MAX_SGE.  Returns the number of pieces. */
+static unsigned gather_octets(struct rr_iw_ep *ep, const struct rr_iw_wr *wr,
+                              struct rr_sge *v, uint32_t want)
 {
 	struct rr_iw_tx *tx = &ep->tx;
+	unsigned count = 0;
 
-	s->len = want;
 	while (want) {
 		uint32_t at = wr->sge + tx->sge - ep->sge_first;
 		const struct rr_sge *g = rr_ring_at(&ep->sges, at);
 		uint32_t n = RR_MIN(want, g->len - tx->sge_off);
 
 		if (n)
-			s->v[s->n++] =
-			        (struct iovec){(uint8_t *)g->base + tx->sge_off, n};
+			v[count++] = (struct rr_sge){
+			        .base = (uint8_t *)g->base + tx->sge_off, .len = n};
 		tx->sge_off += n;
 		want -= n;
 		if (tx->sge_off == g->len) {
@@ -296,6 +289,7 @@ static void gather_octets(struct rr_iw_ep *ep, const struct rr_iw_wr *wr,
 			tx->sge_off = 0;
 		}
 	}
+	return count;
 }
 
 static void finish_message(struct rr_iw_tx *tx)
@@ -306,19 +300,19 @@ static void finish_message(struct rr_iw_tx *tx)
 	tx->sge = tx->sge_off = 0;
 }
 
-static void frame_message(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
+/* Frames the next segment of a Send or Write.  Its payload consists of the @n pieces in
+ * @sge, @len octets in total. */
+static void frame_segment(struct rr_iw_ep *ep, struct rr_iw_wr *wr,
+                          const struct rr_sge *sge, unsigned n, uint32_t len)
 {
 	struct rr_iw_tx *tx = &ep->tx;
 	bool tagged = wr->kind == RR_POST_WRITE;
-	uint32_t n = RR_MIN(max_payload(tx, tagged), wr->len - tx->done);
-	bool last = n == wr->len - tx->done;
-	struct tx_seg s;
+	bool last = len == wr->len - tx->done;
+	struct tx_seg s = make_seg(tagged       ? RR_OP_WRITE
+	                           : wr->handle ? RR_OP_SEND_INV
+	                                        : RR_OP_SEND,
+	                           tagged, last);
 
-	begin_seg(&s,
-	          tagged       ? RR_OP_WRITE
-	          : wr->handle ? RR_OP_SEND_INV
-	                       : RR_OP_SEND,
-	          tagged, last);
 	s.h.stag = wr->handle;
 	if (tagged) {
 		s.h.to = wr->offset + tx->done;
@@ -327,9 +321,11 @@ static void frame_message(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
 		s.h.msn = tx->msn[RR_QN_SEND];
 		s.h.mo = tx->done;
 	}
-	gather_octets(ep, wr, &s, n);
+	s.sge = sge;
+	s.n = n;
+	s.len = len;
 	emit_fpdu(tx, &s);
-	tx->done += n;
+	tx->done += len;
 	if (!last)
 		return;
 	if (!tagged)
@@ -339,15 +335,47 @@ static void frame_message(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
 	finish_message(tx);
 }
 
+/* Frames the next segment of a Send or Write whose gather list is in ep->sges. */
+static void frame_queued(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
+{
+	uint32_t most = max_payload(&ep->tx, wr->kind == RR_POST_WRITE);
+	uint32_t len = RR_MIN(most, wr->len - ep->tx.done);
+	struct rr_sge v[RR_PROV_MAX_SGE];
+
+	frame_segment(ep, wr, v, gather_octets(ep, wr, v, len), len);
+}
+
+/* Returns true if nothing must be framed before the newest work request. */
+static bool is_next(const struct rr_iw_ep *ep)
+{
+	const struct rr_iw_tx *tx = &ep->tx;
+
+	return tx->open && !tx->mute && !tx->due && !ep->resps.count &&
+	       ep->sq_framed + 1 == ep->sq.count;
+}
+
+bool rr_iw_tx_posted(struct rr_iw_ep *ep, struct rr_iw_wr *wr, const struct rr_sge *sge,
+                     unsigned n)
+{
+	if (wr->kind == RR_POST_READ || !is_next(ep) ||
+	    wr->len > max_payload(&ep->tx, wr->kind == RR_POST_WRITE) || !ep->tx.buf ||
+	    !has_tx_room(&ep->tx))
+		return false;
+	frame_segment(ep, wr, sge, n, wr->len);
+	return true;
+}
+
 static void frame_untagged(struct rr_iw_tx *tx, enum rr_rdmap_op op, uint32_t qn,
                            void *body, uint32_t len)
 {
-	struct tx_seg s;
+	const struct rr_sge g = {.base = body, .len = len};
+	struct tx_seg s = make_seg(op, false, true);
 
-	begin_seg(&s, op, false, true);
 	s.h.qn = qn;
 	s.h.msn = tx->msn[qn]++;
-	set_seg_payload(&s, body, len, 0);
+	s.sge = &g;
+	s.n = 1;
+	s.len = len;
 	emit_fpdu(tx, &s);
 }
 
@@ -438,28 +466,29 @@ static void frame_response(struct rr_iw_ep *ep)
 {
 	struct rr_iw_tx *tx = &ep->tx;
 	struct rr_iw_resp *r = rr_ring_first(&ep->resps);
-	uint32_t n = RR_MIN(max_payload(tx, true), r->req.size);
-	struct tx_seg s;
-	uint8_t raw[RR_READ_REQUEST];
-	bool last = n == r->req.size;
-	enum rr_term_error e;
-	uint8_t *src;
+	struct rr_sge src = {.len = RR_MIN(max_payload(tx, true), r->req.size)};
+	bool last = src.len == r->req.size;
+	struct tx_seg s = make_seg(RR_OP_READ_RESPONSE, true, last);
+	uint8_t raw[RR_READ_REQUEST], *base;
+	enum rr_term_error e = rr_iw_read_source(ep, &r->req, &base);
 
-	e = rr_iw_read_source(ep, &r->req, &src);
 	if (e != RR_TERM_COUNT) {
 		rr_read_request_put(raw, &r->req);
 		rr_iw_fault(ep, e, r->ddp, sizeof(r->ddp), sizeof(r->ddp) + sizeof(raw),
 		            raw);
 		return;
 	}
-	begin_seg(&s, RR_OP_READ_RESPONSE, true, last);
+	src.base = base;
 	s.h.stag = r->req.sink_stag;
 	s.h.to = r->req.sink_to;
-	set_seg_payload(&s, src, n, r->req.src_stag);
+	s.sge = &src;
+	s.n = 1;
+	s.len = src.len;
+	s.stag = r->req.src_stag;
 	emit_fpdu(tx, &s);
-	r->req.size -= n;
-	r->req.src_to += n;
-	r->req.sink_to += n;
+	r->req.size -= src.len;
+	r->req.src_to += src.len;
+	r->req.sink_to += src.len;
 	if (!last)
 		return;
 	rr_ring_pop(&ep->resps, 1);
@@ -468,9 +497,8 @@ static void frame_response(struct rr_iw_ep *ep)
 
 static void frame_empty_write(struct rr_iw_tx *tx)
 {
-	struct tx_seg s;
+	const struct tx_seg s = make_seg(RR_OP_WRITE, true, true);
 
-	begin_seg(&s, RR_OP_WRITE, true, true);
 	emit_fpdu(tx, &s);
 }
 
@@ -480,7 +508,6 @@ static void frame_rtr(struct rr_iw_ep *ep)
 	uint8_t body[RR_READ_REQUEST] = {0};
 	struct rr_iw_read *r;
 
-	tx->rtr = false;
 	if (ep->agreed.rtr == RR_RTR_WRITE) {
 		frame_empty_write(tx);
 		return;
@@ -536,7 +563,7 @@ static void frame_wr(struct rr_iw_ep *ep)
 	switch (wr->kind) {
 	case RR_POST_SEND:
 	case RR_POST_WRITE:
-		frame_message(ep, wr);
+		frame_queued(ep, wr);
 		break;
 	case RR_POST_READ:
 		if (wr->len)
@@ -547,6 +574,29 @@ static void frame_wr(struct rr_iw_ep *ep)
 	}
 }
 
+/* Frames the first message that is due besides work requests and Read Responses.
+ * Returns false if there is none, or if it must wait for the end of a message. */
+static bool frame_due(struct rr_iw_ep *ep)
+{
+	struct rr_iw_tx *tx = &ep->tx;
+
+	if (tx->due & RR_IW_DUE_RTR) {
+		tx->due &= ~RR_IW_DUE_RTR;
+		frame_rtr(ep);
+	} else if (tx->due & RR_IW_DUE_TERM) {
+		tx->due &= ~RR_IW_DUE_TERM;
+		frame_untagged(tx, RR_OP_TERMINATE, RR_QN_TERMINATE, tx->term_body,
+		               tx->term_len);
+		tx->mute = true;
+	} else if (tx->due && tx->source == RR_IW_NONE) { /* only between messages */
+		tx->due &= ~RR_IW_DUE_KICK;
+		frame_empty_write(tx);
+	} else {
+		return false;
+	}
+	return true;
+}
+
 /* Frames one FPDU.  Returns false if nothing can be framed now. */
 static bool frame_one(struct rr_iw_ep *ep)
 {
@@ -554,22 +604,8 @@ static bool frame_one(struct rr_iw_ep *ep)
 
 	if (tx->mute || !tx->open)
 		return false;
-	if (tx->rtr) {
-		frame_rtr(ep);
+	if (tx->due && frame_due(ep))
 		return true;
-	}
-	if (tx->term) {
-		frame_untagged(tx, RR_OP_TERMINATE, RR_QN_TERMINATE, tx->term_body,
-		               tx->term_len);
-		tx->term = false;
-		tx->mute = true;
-		return true;
-	}
-	if (tx->kick && tx->source == RR_IW_NONE) { /* only between messages */
-		frame_empty_write(tx);
-		tx->kick = false;
-		return true;
-	}
 	tx->source = choose_source(ep);
 	switch (tx->source) {
 	case RR_IW_NONE:
@@ -587,17 +623,17 @@ static bool frame_one(struct rr_iw_ep *ep)
 bool rr_iw_tx_busy(const struct rr_iw_ep *ep)
 {
 	const struct rr_iw_tx *tx = &ep->tx;
-	bool deaf = ep->rx.fin || ep->rx.discarding;
 
 	if (tx->head != tx->tail)
 		return true;
 	if (tx->mute)
 		return false;
-	if (tx->open && (tx->rtr || tx->term || tx->kick || ep->resps.count))
+	if (tx->open && (tx->due || ep->resps.count))
 		return true;
 	if (!has_waiting_wr(ep))
 		return false;
-	return !deaf || (tx->open && !is_read_stalled(ep));
+	return (!ep->rx.fin && !ep->rx.discarding) ||
+	       (tx->open && !is_read_stalled(ep));
 }
 
 /* ---- the socket ---- */
@@ -669,37 +705,36 @@ static bool frame_ahead(struct rr_iw_ep *ep)
 		end_without_memory(ep);
 		return false;
 	}
-	while (tx->framed - tx->sent < AHEAD && has_tx_room(tx) && frame_one(ep))
+	while (has_tx_room(tx) && frame_one(ep))
 		if (ep->state == RR_IW_DEAD)
 			return false;
 	return tx->head != tx->tail;
 }
 
-/* Does the work of rr_iw_tx_run() while rr_iw_tx_busy() returns true. */
+/* Does the work of rr_iw_tx_run() if rr_iw_tx_busy() returns true. */
 static int write_frames(struct rr_iw_ep *ep)
 {
 	struct rr_iw_tx *tx = &ep->tx;
 	uint64_t stop = tx->sent + TURN_MAX;
 	ssize_t n;
 
-	while (rr_iw_tx_busy(ep) && frame_ahead(ep)) {
+	while (frame_ahead(ep)) {
 		if (tx->sent >= stop) {
 			tx->blocked = true; /* gives other connections a turn */
 			return -EAGAIN;
 		}
 		n = rr_sock_writev(ep->fd, tx->buf->v + tx->head, tx->tail - tx->head);
 		ep->base.count.syscalls++;
-		if (n == -EAGAIN || (n >= 0 && (uint64_t)n < tx->framed - tx->sent)) {
-			if (n > 0)
-				advance_sent(ep, (size_t)n);
-			tx->blocked = true;
-			return -EAGAIN;
-		}
-		if (n < 0) {
+		if (n < 0 && n != -EAGAIN) {
 			handle_write_error(ep, (int)n);
 			return 0;
 		}
-		advance_sent(ep, (size_t)n);
+		if (n > 0)
+			advance_sent(ep, (size_t)n);
+		if (tx->head != tx->tail) {
+			tx->blocked = true;
+			return -EAGAIN;
+		}
 	}
 	complete_written(ep); /* including zero-length Reads */
 	tx->blocked = false;
