@@ -166,6 +166,34 @@ void *nfs3_put_u32(void *to, uint32_t v)
 	return p + 4;
 }
 
+void *nfs3_put_u64(void *to, uint64_t v)
+{
+	return nfs3_put_u32(nfs3_put_u32(to, (uint32_t)(v >> 32)), (uint32_t)v);
+}
+
+static void *put_nfstime(void *to, const nfstime3 *t)
+{
+	return nfs3_put_u32(nfs3_put_u32(to, t->seconds), t->nseconds);
+}
+
+void *nfs3_put_fattr3(void *to, const fattr3 *a)
+{
+	void *p = nfs3_put_u32(to, (uint32_t)a->type);
+
+	p = nfs3_put_u32(p, a->mode);
+	p = nfs3_put_u32(p, a->nlink);
+	p = nfs3_put_u32(p, a->uid);
+	p = nfs3_put_u32(p, a->gid);
+	p = nfs3_put_u64(p, a->size);
+	p = nfs3_put_u64(p, a->used);
+	p = nfs3_put_u32(nfs3_put_u32(p, a->rdev.specdata1), a->rdev.specdata2);
+	p = nfs3_put_u64(p, a->fsid);
+	p = nfs3_put_u64(p, a->fileid);
+	p = put_nfstime(p, &a->atime);
+	p = put_nfstime(p, &a->mtime);
+	return put_nfstime(p, &a->ctime);
+}
+
 int nfs3_list_next(const void *buf, size_t len, size_t *pos, xdrproc_t proc, void *obj,
                    size_t obj_size)
 {

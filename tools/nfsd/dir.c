@@ -21,7 +21,8 @@
 #include <unistd.h>
 
 enum {
-	ATTR_BYTES = 4 + 84,          /* octets of a post_op_attr with attributes */
+	ATTR_BYTES =
+	        4 + NFS3_FATTR_BYTES, /* octets of a post_op_attr with attributes */
 	RESOK_BYTES = ATTR_BYTES + 8, /* octets of a post_op_attr and the verifier */
 	END_BYTES = 4 + 4,            /* the word that ends the list, and eof */
 	READ_BYTES = 16384,
@@ -45,84 +46,80 @@ struct listing {
 	bool full, eof;
 };
 
-static char *put_listing_u64(char *p, uint64_t v)
-{
-	return nfs3_put_u32(nfs3_put_u32(p, (uint32_t)(v >> 32)), (uint32_t)v);
-}
-
 static void make_cookie_verf(const struct op *op, char ret[NFS3_COOKIEVERFSIZE])
 {
 	uint8_t id[NFS3_FHSIZE + 8] = "cookies";
 
 	memcpy(id + 8, op->obj->fh.octets, op->obj->fh.len);
-	put_listing_u64(ret,
-	                rr_siphash_once(op->nfsd->key, id, 8 + op->obj->fh.len) | 1);
+	nfs3_put_u64(ret, rr_siphash_once(op->nfsd->key, id, 8 + op->obj->fh.len) | 1);
 }
 
-/* Encodes an entry's attributes and handle, and returns the number of octets.  Returns
- * 0, so that neither is sent, if the caller lacks permission, the entry was removed, or
- * the entry is a mount point.  Only LOOKUP accesses a mounted file system, because it
- * may not respond. */
-static size_t put_entry_plus(struct listing *l, const char *name, char *buf,
-                             size_t size)
+/* Makes an entry's handle and reads its attributes.  Returns 0, or a negative errno if
+ * neither is sent: the caller lacks permission, the entry was removed, or the entry is a
+ * mount point.  Only LOOKUP accesses a mounted file system, because it may not
+ * respond. */
+static int identify_entry(struct listing *l, const struct dirent_raw *de,
+                          struct handle *ret, struct statx *ret_stx)
 {
-	struct op *op = l->op;
-	struct object *dir = op->obj;
-	struct handle h;
-	struct statx st;
-	entryplus3 e = {.fileid = 0};
-	int n;
+	struct object *dir = l->op->obj;
+	int e;
 
-	if (!strcmp(name, ".."))
-		return 0;
-	if (!strcmp(name, ".")) {
-		if (object_stat(dir, &st))
-			return 0;
-		h = dir->fh;
-	} else if (handle_make_child(op->nfsd, dir, name, &h, &st)) {
-		return 0;
-	}
-	attr_post_statx(dir->ex, &st, &e.name_attributes);
-	n = NFS3_ENCODE(buf, size, post_op_attr, &e.name_attributes);
-	if (n < 0)
-		return 0;
-	e.name_handle.handle_follows = TRUE;
-	e.name_handle.post_op_fh3_u.handle.data.data_val = (char *)h.octets;
-	e.name_handle.post_op_fh3_u.handle.data.data_len = h.len;
-	size -= (size_t)n;
-	int m = NFS3_ENCODE(buf + n, size, post_op_fh3, &e.name_handle);
+	if (!strcmp(de->name, ".."))
+		return -ENOENT;
+	if (strcmp(de->name, ".") != 0)
+		return handle_make_child(l->op->nfsd, dir, de->name, ret, ret_stx);
+	e = object_stat(dir, ret_stx);
+	if (!e)
+		*ret = dir->fh;
+	return e;
+}
 
-	return m < 0 ? 0 : (size_t)(n + m);
+static size_t pad_length(size_t len)
+{
+	return (len + 3) & ~(size_t)3;
+}
+
+static char *put_padded(char *p, const void *data, size_t len)
+{
+	nfs3_put_u32(p + pad_length(len), 0); /* the last word, with the padding */
+	memcpy(nfs3_put_u32(p, (uint32_t)len), data, len);
+	return p + 4 + pad_length(len);
 }
 
 /* Appends one entry, or sets l->full if there is not enough space. */
 static void put_entry(struct listing *l, const struct dirent_raw *de)
 {
-	size_t name_len = strlen(de->name), padded = (name_len + 3) & ~(size_t)3;
-	size_t dir_bytes = 8 + 4 + padded + 8, plus_bytes = 0, bytes;
 	const struct object *dir = l->op->obj;
-	char plus[ATTR_BYTES + 8 + NFS3_FHSIZE] = {0};
+	size_t name_len = strlen(de->name);
+	size_t dir_bytes = 8 + 4 + pad_length(name_len) + 8, plus_bytes = 0, bytes;
 	uint64_t ino = de->ino;
 	char *p = l->buf + l->len;
+	struct handle h;
+	struct statx st;
+	bool sent = false;
+	fattr3 a;
 
 	if (!strcmp(de->name, "..") && !dir->covered && dir->ino == dir->ex->root_ino)
 		ino = dir->ino; /* the root is its own parent */
 	if (l->plus) {
-		plus_bytes = put_entry_plus(l, de->name, plus, sizeof(plus));
-		if (!plus_bytes)
-			plus_bytes = 8; /* two FALSE words: no attributes, no handle */
+		sent = !identify_entry(l, de, &h, &st);
+		plus_bytes = sent ? ATTR_BYTES + 8 + pad_length(h.len) : 8;
 	}
 	bytes = 4 + dir_bytes + plus_bytes;
 	if (bytes > l->max - l->len || dir_bytes > l->dir_max - l->dir_len) {
 		l->full = true;
 		return;
 	}
-	p = put_listing_u64(nfs3_put_u32(p, 1), ino);
-	p = nfs3_put_u32(p, (uint32_t)name_len);
-	memset(p, 0, padded);
-	memcpy(p, de->name, name_len);
-	p = put_listing_u64(p + padded, (uint64_t)de->next);
-	memcpy(p, plus, plus_bytes);
+	p = nfs3_put_u64(nfs3_put_u32(p, 1), ino);
+	p = put_padded(p, de->name, name_len);
+	p = nfs3_put_u64(p, (uint64_t)de->next);
+	if (sent) {
+		attr_from_statx(dir->ex, &st, &a);
+		p = nfs3_put_fattr3(nfs3_put_u32(p, 1), &a);
+		put_padded(nfs3_put_u32(p, 1), h.octets, h.len);
+	} else if (l->plus) {
+		nfs3_put_u64(p, 0); /* two FALSE words */
+	}
 	l->len += bytes;
 	l->dir_len += dir_bytes;
 	l->entries++;
