@@ -458,48 +458,6 @@ static void async_is_excused(void **state)
 
 /* ---- Handles --------------------------------------------------------------------- */
 
-/* The name is given to another file while the entry is made. */
-static void readdirplus_pairs_one_object(void **state)
-{
-	READDIRPLUS3args a = {.dir = r.root, .dircount = 8192, .maxcount = 8192};
-	READDIRPLUS3res res;
-	char path[160];
-	size_t pos = 0;
-	FILE *f;
-
-	(void)state;
-	nfsd_write_file(&r, "victim", "x", 1);
-	nfsd_write_file(&r, "other", "y", 1);
-	assert_int_equal(link(nfsd_path(&r, "victim"), nfsd_path(&r, "kept")), 0);
-	snprintf(path, sizeof(path), "%s/swap", flags);
-	f = fopen(path, "w");
-	assert_non_null(f);
-	fprintf(f, "%s %s\n", nfsd_path(&r, "other"), nfsd_path(&r, "victim"));
-	assert_int_equal(fchmod(fileno(f), 0666), 0);
-	assert_int_equal(fclose(f), 0);
-	r.reply_bytes = 16384;
-	assert_int_equal(NFS(&r, READDIRPLUS, &a, &res), NFS3_OK);
-	for (pos = r.used;;) {
-		entryplus3 e = {.fileid = 0};
-		const post_op_attr *told = &e.name_attributes;
-		nfs_fh3 *fh = &e.name_handle.post_op_fh3_u.handle;
-		fattr3 attr;
-		bool it;
-
-		assert_int_equal(NFS3_LIST_NEXT(r.results, r.len, &pos, entryplus3, &e),
-		                 1);
-		it = !strcmp(e.name, "victim");
-		if (it) {
-			assert_int_equal(nfsd_getattr(&r, *fh, &attr), NFS3_OK);
-			assert_int_equal(attr.fileid,
-			                 told->post_op_attr_u.attributes.fileid);
-		}
-		NFS3_FREE(entryplus3, &e);
-		if (it)
-			return;
-	}
-}
-
 static int start_plain(void **state)
 {
 	if (geteuid())
@@ -749,7 +707,6 @@ int main(int argc, char **argv)
 	        T(setattr_is_on_storage, start),
 	        T(creating_is_on_storage, start),
 	        T(async_is_excused, start_async),
-	        T(readdirplus_pairs_one_object, start),
 	        T(what_is_gone_is_searched_for_once, start_plain),
 	        T(parents_of_deep_directories, start),
 	        I(own_files_have_the_users_umask),

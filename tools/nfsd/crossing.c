@@ -341,6 +341,14 @@ int crossing_at(struct nfsd *d, struct export *ex, int fd, const char *name,
 	return e;
 }
 
+void crossing_names(struct nfsd *d, const struct export *ex, struct mount_names *ret)
+{
+	pthread_mutex_lock(&d->crossings.lock);
+	refresh_records(d);
+	mount_table_names(&d->crossings.mounts, ex->mnt_id, ret);
+	pthread_mutex_unlock(&d->crossings.lock);
+}
+
 void crossing_learn(struct nfsd *d, uint64_t id, uint64_t covered)
 {
 	struct mount_line *l;

@@ -61,8 +61,17 @@ struct mount_line {
 struct mount_table {
 	int fd;                 /* open mountinfo file; -1 = it cannot be read */
 	bool known;             /* the lines below are up to date */
+	bool whole;             /* no line of the kernel's table is missing */
 	struct mount_line *all; /* owned */
 	unsigned n;
+};
+
+/* The names of mount points, as a set of their digests, so other names may be in the set
+ * too.  A name that is not in the set is not a mount point, because no process in this
+ * mount namespace can rename a mount point.  (A process in another mount namespace can;
+ * mount IDs must therefore still be compared.) */
+struct mount_names {
+	uint64_t bits[16];
 };
 
 void mount_table_init(struct mount_table *);
@@ -76,6 +85,11 @@ struct mount_line *mount_table_find(const struct mount_table *, uint64_t id);
  * is mounted there. */
 struct mount_line *mount_table_at(const struct mount_table *, uint64_t parent,
                                   const char *path);
+/* Stores the names of the mount points in the mount @parent, without their directories,
+ * which may be renamed.  Stores the set of all names if the table is not known. */
+void mount_table_names(const struct mount_table *, uint64_t parent,
+                       struct mount_names *ret);
+bool mount_names_contain(const struct mount_names *, const char *name);
 
 /* -- mounted file systems (crossing.c) ------------------------------------- */
 
@@ -114,6 +128,9 @@ void crossings_fini(struct nfsd *);
  * -EACCES if the table does not list the mount. */
 int crossing_at(struct nfsd *, struct export *ex, int fd, const char *name,
                 const struct statx *st, struct mounted *ret);
+/* Stores the names of the mount points in the mount of @ex, in any of its directories.
+ * Accesses no file system. */
+void crossing_names(struct nfsd *, const struct export *ex, struct mount_names *ret);
 /* Returns the live record whose number in handles is @id, with a reference, or NULL if
  * there is no such record.  Accesses no file system. */
 struct export *crossing_find(struct nfsd *, uint32_t id);

@@ -12,6 +12,19 @@
  * The list is encoded here, entry by entry, because the client's limits are in XDR
  * octets: "count" limits the whole encoded READDIR3resok, and "dircount" the names with
  * their inode numbers and cookies.
+ *
+ * READDIRPLUS also sends each entry's attributes and handle.  Both must describe the same
+ * object, although other processes may rename entries at any time.  The server tries
+ * three ways, the fastest first:
+ *
+ *   1. If the handle is cached, one statx of the name is enough (handle_cache.c).
+ *   2. If the directory's ctime is old, statx and name_to_handle_at of the name.  A change
+ *      of any entry sets ctime to the present time.  So if ctime is still the same after
+ *      the last of these calls, no entry was changed between them.
+ *   3. The object is opened, and both calls use the descriptor.
+ *
+ * A name that may be a mount point is opened at once, with RESOLVE_NO_XDEV, because
+ * statx and name_to_handle_at would access the mounted file system.
  */
 #include "op.h"
 #include <dirent.h>
@@ -25,7 +38,8 @@ enum {
 	        4 + NFS3_FATTR_BYTES, /* octets of a post_op_attr with attributes */
 	RESOK_BYTES = ATTR_BYTES + 8, /* octets of a post_op_attr and the verifier */
 	END_BYTES = 4 + 4,            /* the word that ends the list, and eof */
-	READ_BYTES = 16384,
+	READ_BYTES = 8192,
+	READ_ENTRIES = READ_BYTES / 24, /* maximum number of entries in READ_BYTES */
 };
 
 struct dirent_raw { /* an entry as returned by getdents64(2) */
@@ -44,6 +58,13 @@ struct listing {
 	size_t dir_len, dir_max; /* the same, for dircount */
 	unsigned entries;
 	bool full, eof;
+	/* The fields below are for READDIRPLUS. */
+	struct mount_names mounts;
+	struct statx_timestamp ctime; /* the directory's, before the first entry */
+	bool still;                   /* while ctime is the same, no entry changes */
+	bool unsure; /* some entries are correct only if ctime is still the same */
+	struct known_handle *fresh; /* objects to remember if ctime is still the same */
+	unsigned n_fresh;
 };
 
 static void make_cookie_verf(const struct op *op, char ret[NFS3_COOKIEVERFSIZE])
@@ -52,6 +73,51 @@ static void make_cookie_verf(const struct op *op, char ret[NFS3_COOKIEVERFSIZE])
 
 	memcpy(id + 8, op->obj->fh.octets, op->obj->fh.len);
 	nfs3_put_u64(ret, rr_siphash_once(op->nfsd->key, id, 8 + op->obj->fh.len) | 1);
+}
+
+/* Stores the state of the directory, with the attributes @st, before its entries are
+ * read. */
+static void observe_directory(struct listing *l, const struct statx *st)
+{
+	const struct object *dir = l->op->obj;
+
+	crossing_names(l->op->nfsd, dir->ex, &l->mounts);
+	l->ctime = st->stx_ctime;
+	/* Only local file systems are known to update ctime at once.  A handle that the
+	 * server makes itself depends on the attributes alone. */
+	l->still = !dir->ex->by_handle ||
+	           (dir->ex->fs->kind != FS_ASLEEP && stamp_is_old(&l->ctime));
+}
+
+static bool has_directory_changed(const struct listing *l)
+{
+	struct statx st;
+
+	return object_stat(l->op->obj, &st) || st.stx_ctime.tv_sec != l->ctime.tv_sec ||
+	       st.stx_ctime.tv_nsec != l->ctime.tv_nsec;
+}
+
+static int identify_child(struct listing *l, const struct dirent_raw *de,
+                          struct handle *ret, struct statx *ret_stx)
+{
+	struct nfsd *d = l->op->nfsd;
+	struct object *dir = l->op->obj;
+	struct known_handle *fresh = &l->fresh[l->n_fresh];
+	int e;
+
+	if (mount_names_contain(&l->mounts, de->name))
+		return handle_make_child(d, dir, de->name, ret, ret_stx);
+	if (handle_recall(d, dir, de->name, de->ino, ret, ret_stx))
+		return 0;
+	if (l->still && !handle_make_quickly(d, dir, de->name, ret, ret_stx)) {
+		l->unsure = dir->ex->by_handle;
+		l->n_fresh += handle_describe(dir->ex, ret, ret_stx, fresh);
+		return 0;
+	}
+	e = handle_make_child(d, dir, de->name, ret, ret_stx);
+	if (!e && handle_describe(dir->ex, ret, ret_stx, fresh))
+		handle_remember(d, fresh, 1);
+	return e;
 }
 
 /* Makes an entry's handle and reads its attributes.  Returns 0, or a negative errno if
@@ -67,7 +133,7 @@ static int identify_entry(struct listing *l, const struct dirent_raw *de,
 	if (!strcmp(de->name, ".."))
 		return -ENOENT;
 	if (strcmp(de->name, ".") != 0)
-		return handle_make_child(l->op->nfsd, dir, de->name, ret, ret_stx);
+		return identify_child(l, de, ret, ret_stx);
 	e = object_stat(dir, ret_stx);
 	if (!e)
 		*ret = dir->fh;
@@ -125,6 +191,37 @@ static void put_entry(struct listing *l, const struct dirent_raw *de)
 	l->entries++;
 }
 
+static void put_entries(struct listing *l, const char *raw, long n)
+{
+	for (long at = 0; at < n && !l->full;) {
+		const struct dirent_raw *de = (const void *)(raw + at);
+
+		put_entry(l, de);
+		at += de->reclen;
+	}
+}
+
+/* Appends the entries in the @n octets at @raw.  If the directory has been changed in the
+ * meantime, replaces them by entries that do not depend on its ctime. */
+static void put_sure_entries(struct listing *l, const char *raw, long n)
+{
+	struct known_handle fresh[READ_ENTRIES];
+	struct listing before;
+
+	l->fresh = fresh;
+	l->n_fresh = 0;
+	l->unsure = false;
+	before = *l;
+	put_entries(l, raw, n);
+	if (l->unsure && has_directory_changed(l)) {
+		*l = before;
+		l->still = false;
+		put_entries(l, raw, n);
+	} else {
+		handle_remember(l->op->nfsd, fresh, l->n_fresh);
+	}
+}
+
 /* Reads entries, starting at @cookie, until the reply is full or no entries remain.
  * Returns 0 or a negative errno. */
 static int fill_listing(struct listing *l, int fd, uint64_t cookie)
@@ -139,12 +236,7 @@ static int fill_listing(struct listing *l, int fd, uint64_t cookie)
 		if (n < 0)
 			return errno == ENOENT ? -ESTALE : -errno;
 		l->eof = n == 0;
-		for (long at = 0; at < n && !l->full;) {
-			const struct dirent_raw *de = (const void *)(raw + at);
-
-			put_entry(l, de);
-			at += de->reclen;
-		}
+		put_sure_entries(l, raw, n);
 	}
 	return 0;
 }
@@ -187,12 +279,19 @@ static int make_listing(struct listing *l, const nfs_fh3 *fh, uint64_t cookie,
                         const char *verf, uint32_t count, post_op_attr *attr)
 {
 	struct op *op = l->op;
+	struct statx st;
 	int fd = -1, e = object_get(op->nfsd, fh, &op->id, &op->obj);
 
 	/* Read the attributes before the names.  Attributes that are too old only make
 	 * the client ask again; attributes newer than the names would make the client
 	 * keep an outdated list. */
-	attr_post(op->obj, attr);
+	if (!e)
+		e = object_stat(op->obj, &st);
+	if (!e) {
+		attr_post_statx(op->obj->ex, &st, attr);
+		if (l->plus)
+			observe_directory(l, &st);
+	}
 	if (!e && !S_ISDIR(op->obj->type))
 		e = -ENOTDIR;
 	if (!e)

@@ -154,15 +154,17 @@ bool handle_inside(const struct export *ex, const struct statx *st)
 	                                  st->stx_dev_minor == ex->dev_minor);
 }
 
+/* Makes a KERNEL handle of the object @name in @fd, or of @fd itself if @name is
+ * empty. */
 static int make_kernel_handle(struct nfsd *d, const struct export *ex, int fd,
-                              struct handle *ret)
+                              const char *name, struct handle *ret)
 {
 	union kernel_handle u;
 	int mount_id;
 
 	memset(&u, 0, sizeof(u));
 	u.fh.handle_bytes = BODY_BYTES;
-	if (name_to_handle_at(fd, "", &u.fh, &mount_id, AT_EMPTY_PATH))
+	if (name_to_handle_at(fd, name, &u.fh, &mount_id, *name ? 0 : AT_EMPTY_PATH))
 		return errno == EOVERFLOW ? -EOPNOTSUPP : -errno;
 	/* Another file system was mounted here in the meantime.  On the export's file
 	 * system, the new handle could refer to a different object. */
@@ -255,7 +257,7 @@ int handle_make(struct nfsd *d, struct export *ex, const struct handle *parent, 
 	if (e)
 		return e;
 	if (ex->by_handle)
-		return make_kernel_handle(d, ex, fd, ret);
+		return make_kernel_handle(d, ex, fd, "", ret);
 	return make_walk_handle(d, ex, parent, ret_stx, ret);
 }
 
@@ -273,6 +275,31 @@ int handle_make_child(struct nfsd *d, const struct object *dir, const char *name
 	return e;
 }
 
+int handle_stat_child(const struct object *dir, const char *name, struct statx *ret)
+{
+	int e = statx_fd(dir->path_fd, name, ret);
+
+	if (!e && !(ret->stx_mask & STATX_MNT_ID && handle_inside(dir->ex, ret)))
+		e = -EXDEV;
+	return e;
+}
+
+int handle_make_quickly(struct nfsd *d, const struct object *dir, const char *name,
+                        struct handle *ret, struct statx *ret_stx)
+{
+	int e = handle_stat_child(dir, name, ret_stx);
+
+	if (e)
+		return e;
+	memset(ret, 0, sizeof(*ret));
+	if (dir->ex->by_handle)
+		return make_kernel_handle(d, dir->ex, dir->path_fd, name, ret);
+	e = make_walk_handle(d, dir->ex, &dir->fh, ret_stx, ret);
+	if (!e)
+		walk_learn(dir->ex, ret_stx->stx_ino, dir->ino, name);
+	return e;
+}
+
 int handle_make_parent(struct nfsd *d, struct export *ex, const struct handle *child,
                        int fd, struct handle *ret, struct statx *ret_stx)
 {
@@ -282,7 +309,7 @@ int handle_make_parent(struct nfsd *d, struct export *ex, const struct handle *c
 	if (e)
 		return e;
 	if (ex->by_handle)
-		return make_kernel_handle(d, ex, fd, ret);
+		return make_kernel_handle(d, ex, fd, "", ret);
 	if (decode_walk_id(child, &w) || !w.depth)
 		return -ESTALE;
 	w.depth--;

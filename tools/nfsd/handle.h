@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * File handles (handle.c), and the search for an object by inode number, for file
- * systems where the kernel does not open handles (inode_walk.c).
+ * File handles (handle.c), a cache of them (handle_cache.c), and the search for an
+ * object by inode number, for file systems where the kernel does not open handles
+ * (inode_walk.c).
  */
 #ifndef RPCRDMA_NFSD_HANDLE_H
 #define RPCRDMA_NFSD_HANDLE_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include "nfs/nfs3_msg.h"
 
@@ -34,6 +37,16 @@ int handle_make(struct nfsd *, struct export *, const struct handle *parent, int
 /* Works like handle_make for the entry @name in @dir. */
 int handle_make_child(struct nfsd *, const struct object *dir, const char *name,
                       struct handle *ret, struct statx *ret_stx);
+/* Works like handle_make_child, but does not open the object, which takes half of the
+ * time.  If another object gets the name during the call, handle and attributes may
+ * describe different objects; the caller must detect this.  The name must not be a mount
+ * point, because the function would access the mounted file system. */
+int handle_make_quickly(struct nfsd *, const struct object *dir, const char *name,
+                        struct handle *ret, struct statx *ret_stx);
+/* Reads the attributes of the entry @name in @dir, which must not be a mount point.
+ * Returns 0, -EXDEV if the object is not on the export's mount or the kernel does not
+ * report mount IDs, or another negative errno. */
+int handle_stat_child(const struct object *dir, const char *name, struct statx *ret);
 /* Works like handle_make for the directory @fd, which is the parent of @child. */
 int handle_make_parent(struct nfsd *, struct export *, const struct handle *child,
                        int fd, struct handle *ret, struct statx *ret_stx);
@@ -82,6 +95,41 @@ int open_name(int dir, const char *name, int flags, mode_t mode);
 /* Opens @path below @dir, crossing mount points.  Does not follow symbolic links,
  * because clients may have made them.  Returns a descriptor or a negative errno. */
 int open_beneath(int dir, const char *path, int flags);
+
+/* -- handles of objects that were listed before (handle_cache.c) ----------- */
+
+enum { HANDLE_SLOTS = 32768 };
+
+struct known_handle {
+	uint64_t ino;
+	struct statx_timestamp born;
+	uint32_t export; /* number of the export in handles */
+	struct handle handle;
+};
+
+struct handle_cache {
+	pthread_mutex_t lock; /* guards the slots */
+	struct known_handle slots[HANDLE_SLOTS];
+};
+
+void handle_cache_init(struct handle_cache *);
+void handle_cache_fini(struct handle_cache *);
+/* Makes the record of an object with this handle and these attributes.  Returns false if
+ * the attributes do not identify the object. */
+bool handle_describe(const struct export *, const struct handle *, const struct statx *,
+                     struct known_handle *ret);
+/* Adds @n objects to the cache.  Each handle and the attributes from which
+ * handle_describe made the record must describe the same object. */
+void handle_remember(struct nfsd *, const struct known_handle *, unsigned n);
+/* Reads the attributes of the entry @name in @dir, and finds its handle in the cache.
+ * @ino is the entry's inode number according to the directory.  Returns true and stores
+ * both, which describe the same object, or returns false.  The name must not be a mount
+ * point. */
+bool handle_recall(struct nfsd *, const struct object *dir, const char *name,
+                   uint64_t ino, struct handle *ret, struct statx *ret_stx);
+/* Returns true if the time is so long ago that every later event gets a later time
+ * stamp. */
+bool stamp_is_old(const struct statx_timestamp *);
 
 /* -- handles that the server makes itself (inode_walk.c) ------------------- */
 

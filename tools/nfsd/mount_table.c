@@ -202,6 +202,7 @@ bool mount_table_refresh(struct mount_table *m)
 	now.all = calloc(most + 1, sizeof(*now.all));
 	while (now.all && now.n < most && (line = strsep(&at, "\n")))
 		now.n += parse_mount_line(line, &now.all[now.n]);
+	now.whole = now.n == most && !*at;
 	free(text);
 	if (!now.all)
 		return false;
@@ -240,4 +241,35 @@ struct mount_line *mount_table_at(const struct mount_table *m, uint64_t parent,
 		over = find_mount_child(m, found->id, path);
 	}
 	return found;
+}
+
+static unsigned digest_mount_name(const char *name)
+{
+	uint32_t h = 2166136261u;
+
+	for (; *name; name++)
+		h = (h ^ (uint8_t)*name) * 16777619u;
+	return (h ^ h >> 16) % (64 * 16);
+}
+
+void mount_table_names(const struct mount_table *m, uint64_t parent,
+                       struct mount_names *ret)
+{
+	memset(ret, m->known && m->whole ? 0 : 0xff, sizeof(*ret));
+	for (unsigned i = 0; i < m->n; i++) {
+		const char *slash = strrchr(m->all[i].path, '/');
+		unsigned bit;
+
+		if (m->all[i].parent != parent || !slash)
+			continue;
+		bit = digest_mount_name(slash + 1);
+		ret->bits[bit / 64] |= 1ull << bit % 64;
+	}
+}
+
+bool mount_names_contain(const struct mount_names *names, const char *name)
+{
+	unsigned bit = digest_mount_name(name);
+
+	return names->bits[bit / 64] >> bit % 64 & 1;
 }

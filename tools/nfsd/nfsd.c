@@ -361,6 +361,7 @@ static void take_down_daemon(struct daemon *s)
 	tcpd_free(s->gssd);
 	rpcrdma_service_free(s->service);
 	objects_fini(&s->nfsd);
+	handle_cache_fini(&s->nfsd.handles);
 	crossings_fini(&s->nfsd);
 	export_close_all(&s->nfsd);
 	exports_free(&s->from_file);
@@ -391,9 +392,11 @@ int nfsd_main(int argc, char **argv)
 	crossings_init(&s->nfsd.crossings);
 	pthread_mutex_init(&s->nfsd.lock, NULL);
 	objects_init(&s->nfsd.objects, choose_object_limit());
+	handle_cache_init(&s->nfsd.handles);
 	e = command_parse(s, argc, argv);
 	if (e != TOOL_GO_ON) {
 		objects_fini(&s->nfsd);
+		handle_cache_fini(&s->nfsd.handles);
 		crossings_fini(&s->nfsd);
 		export_close_all(&s->nfsd);
 		exports_free(&s->from_file);

@@ -36,6 +36,7 @@
  *     groups.c         a user's groups, looked up on this host (groups.h)
  *   Objects
  *     handle.c         making and verifying file handles (handle.h)
+ *     handle_cache.c   handles of objects that were listed before (handle.h)
  *     inode_walk.c     finding objects where the kernel opens no handles (handle.h)
  *     object.c         open objects, cached by handle (object.h)
  *     stable.c         which data must be on storage, and when (object.h)
@@ -49,8 +50,8 @@
  * The engine's thread runs operations that cannot sleep: NULL, operations that can be
  * answered from caches, and all operations on a file system in memory.  Workers run all
  * other operations; each file system has its own workers.  One thread serves MOUNT over
- * TCP.  The threads share the object cache, the mount list, the walk tables, the
- * crossings and the write verifier.  Each of these has its own lock, which no thread
+ * TCP.  The threads share the caches of objects and handles, the mount list, the walk
+ * tables, the crossings and the write verifier.  Each of these has its own lock, which no thread
  * holds while it sleeps.  A worker may sleep while it holds the lock of an object; the
  * engine's thread only tries to lock objects.
  */
@@ -123,6 +124,7 @@ struct nfsd {
 	 * workers. */
 	bool engine_keeps_identity;
 	struct object_cache objects;
+	struct handle_cache handles;
 	struct filesystem *fs[NFSD_MAX_FS]; /* only added, like exports */
 	_Atomic unsigned n_fs;
 	pthread_mutex_t fs_lock; /* guards additions to @fs, and each entry's users */

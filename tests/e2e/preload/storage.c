@@ -10,9 +10,6 @@
  *
  * A file "log" there gets a line for each sync: the function and the inode number; and
  * for each directory that is read.
- *
- * A file "swap" there holds two paths: once something has been asked about the name
- * "victim", by opening or by statx, the first is renamed to the second.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -84,23 +81,6 @@ static void put_line(const char *what, int fd)
 		syscall(SYS_close, log);
 }
 
-/* @name was looked at. */
-static void swap(const char *name)
-{
-	char text[600] = "", from[300], to[300];
-	int fd, saved = errno;
-
-	if (strcmp(name, "victim"))
-		return;
-	fd = raw_open("swap", O_RDWR, 0);
-	if (fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 && !ftruncate(fd, 0) &&
-	    (sscanf(text, "%299s %299s", from, to) != 2 || rename(from, to)))
-		abort();
-	if (fd >= 0)
-		syscall(SYS_close, fd);
-	errno = saved;
-}
-
 static int sync_by(const char *name, long number, int fd)
 {
 	int saved = errno, lost = 0;
@@ -152,7 +132,6 @@ static int open_by(long number, const long a[6])
 	look();
 	fd = (int)next_syscall(number, a);
 	pthread_mutex_unlock(&lock);
-	swap((const char *)a[1]);
 	return fd;
 }
 
@@ -205,14 +184,6 @@ EXPORTED int close(int fd)
 		to_tell[fd] = 0;
 	r = (int)syscall(SYS_close, fd);
 	pthread_mutex_unlock(&lock);
-	return r;
-}
-
-EXPORTED int statx(int dir, const char *path, int how, unsigned mask, struct statx *ret)
-{
-	int r = (int)syscall(SYS_statx, dir, path, how, mask, ret);
-
-	swap(path);
 	return r;
 }
 
