@@ -170,11 +170,11 @@ bool rr_conn_next(struct rr_conn *c, struct rr_action *ret)
 /* -- completions ----------------------------------------------------------- */
 
 /* Completes a Send or Write.  Returns false if no action results.  Other messages may
- * have waited for this one in three cases: a feature is on, the message belongs to a
+ * have waited for this one in three cases: a feature has work, the message belongs to a
  * request, or no message could be sent. */
 static bool complete_xmit(struct rr_conn *c, struct rr_xmit *x, int status)
 {
-	bool awaited = x->request || c->features || rr_tx_clogged(c) ||
+	bool awaited = x->request || c->busy || rr_tx_clogged(c) ||
 	               !c->version->may_send(c);
 
 	rr_xmit_completed(c, x, status);
