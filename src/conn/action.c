@@ -174,8 +174,8 @@ bool rr_conn_next(struct rr_conn *c, struct rr_action *ret)
  * request, or no message could be sent. */
 static bool complete_xmit(struct rr_conn *c, struct rr_xmit *x, int status)
 {
-	bool awaited = x->request || c->busy || rr_tx_clogged(c) ||
-	               !c->version->may_send(c);
+	bool awaited =
+	        x->request || c->busy || rr_tx_clogged(c) || !c->version->may_send(c);
 
 	rr_xmit_completed(c, x, status);
 	return awaited || !rr_list_empty(&c->actions);

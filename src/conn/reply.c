@@ -11,8 +11,8 @@
  *
  * Writes are queued at once.  The Send is queued later, when it is the reply's turn and
  * there is a credit, so the Send always follows the Writes.  Only the last message of a
- * reply may invalidate a handle [K16].  The user's memory is lent until every Write and
- * Send has completed; then the request ends.
+ * reply may invalidate a handle [K16].  The user's memory is lent until every Write, and
+ * every Send that gathers it, has completed; then the request ends.
  */
 #include "conn/core.h"
 
@@ -407,8 +407,7 @@ bool rr_reply_transmit(struct rr_conn *c, struct rr_request_state *q)
 		return true;
 	}
 	rr_list_del(&q->req.link);
-	x->request = q;
-	q->xmits_out++;
+	rr_xmit_of_request(x, q);
 	if (q->all_sent) /* so that the credit word of this Send no longer counts the
 	                  * request */
 		rr_request_sent(c, q);
@@ -416,6 +415,7 @@ bool rr_reply_transmit(struct rr_conn *c, struct rr_request_state *q)
 		rr_exposure_post(q->exposure);
 	rr_xmit_send(c, x);
 	c->tx.reply = q->all_sent ? NULL : q;
+	rr_reply_settle(c, q);
 	return true;
 }
 

@@ -249,12 +249,7 @@ static void send_call_part(struct rr_conn *c, struct rr_call_state *s)
 		rr_call_end(c, s, -ENOMEM);
 		return;
 	}
-	x->of_call = true;
-	if (x->refers) { /* the Send reads the call's memory, so the call must outlive
-	                  * the Send */
-		x->call = s;
-		s->sends_out++;
-	}
+	rr_xmit_of_call(x, s);
 	rr_call_await(c, s);
 	rr_xmit_send(c, x);
 	if (last) {

@@ -20,12 +20,12 @@ struct rr_request_state {
 	bool with_user; /* the user has polled ADMIT or REQUEST and has not yet answered
 	                 * it */
 	int status;     /* status for REQUEST_DONE */
-	unsigned reads_out, xmits_out; /* outstanding Reads; outstanding Sends and
-	                                * Writes */
-	bool read_failed;              /* a Read has failed or could not be queued */
-	bool all_sent;                 /* the last part of the reply has been queued for
+	unsigned reads_out;   /* outstanding Reads */
+	unsigned xmits_out;   /* outstanding Writes, and Sends that gather its memory */
+	bool read_failed;     /* a Read has failed or could not be queued */
+	bool all_sent;        /* the last part of the reply has been queued for
 	                                * sending */
-	bool counted;                  /* counted in conn.n_serving */
+	bool counted;         /* counted in conn.n_serving */
 	bool begun;           /* the request has begun and is counted in conn.n_begun */
 	struct rr_rbuf *rbuf; /* Receive buffer with the payload of an inline Call, or
 	                       * NULL */

@@ -142,7 +142,7 @@ enum rr_call_phase {
 	X(PULL, "all its RDMA Reads have completed")                                   \
 	X(ADMIT, "the user admits it")                                                 \
 	X(REPLY, "the user replies")                                                   \
-	X(CARRY, "a Send or Write of the reply has completed")                         \
+	X(CARRY, "a message of the reply is sent, or its Send or Write has completed") \
 	X(END, "it is answered, refused, dropped, or fails")
 
 #define RR_REQUEST_STATES(X) /* name, meaning, events accepted */                      \

@@ -5,10 +5,9 @@
  * copied after the header, because a gather entry costs more than a few cache lines.
  * The credit word is filled in as late as possible, when the Send is queued.
  *
- * A message that gathers a call's memory is counted in the call's sends_out.  Every
- * message that belongs to a request is counted in the request's xmits_out.  The memory
- * is lent to the provider until the message has completed; then the count is
- * decremented.
+ * A message that gathers memory of a call or a request is counted in the call's
+ * sends_out or the request's xmits_out.  The memory is lent to the provider until the
+ * message has completed; then the count is decremented.
  */
 #include "conn/core.h"
 
@@ -198,6 +197,24 @@ struct rr_xmit *rr_xmit_write(struct rr_conn *c, struct rr_stream *stream, size_
 }
 
 /* -- sending --------------------------------------------------------------- */
+
+void rr_xmit_of_call(struct rr_xmit *x, struct rr_call_state *s)
+{
+	x->of_call = true;
+	if (x->refers) {
+		x->call = s;
+		s->sends_out++;
+	}
+}
+
+void rr_xmit_of_request(struct rr_xmit *x, struct rr_request_state *q)
+{
+	if (x->refers || q->exposure) { /* the exposure's lifetime begins with the end
+	                                 * of the Send */
+		x->request = q;
+		q->xmits_out++;
+	}
+}
 
 static size_t xmit_octets(const struct rr_xmit *x)
 {

@@ -13,8 +13,8 @@
 struct rr_xmit {
 	struct rr_op op;
 	struct rr_call_state *call;       /* call whose memory is gathered, or NULL */
-	struct rr_request_state *request; /* request that the message belongs to, or
-	                                   * NULL */
+	struct rr_request_state *request; /* request that cannot end before the message
+	                                   * has completed, or NULL */
 	bool of_call;                     /* the Send is a Call, or a part of one */
 	bool refers;                      /* gathers memory outside @buf */
 	uint32_t inv_handle;              /* Send: handle to invalidate; 0 = none */
@@ -48,6 +48,12 @@ void rr_xmit_append_zeros(struct rr_xmit *, size_t len);
 /* Builds an RDMA Write of the next @len octets of @stream.  Returns NULL if there is no
  * memory. */
 struct rr_xmit *rr_xmit_write(struct rr_conn *, struct rr_stream *stream, size_t len);
+/* Records that the Send is a Call, or a part of one.  If the Send gathers the call's
+ * memory, the call does not end before the Send has completed. */
+void rr_xmit_of_call(struct rr_xmit *, struct rr_call_state *);
+/* Records that the Send is a Reply, or a part of one.  If the Send gathers the reply's
+ * memory or exposes it, the request does not end before the Send has completed. */
+void rr_xmit_of_request(struct rr_xmit *, struct rr_request_state *);
 /* Spends a credit, fills in the credit word and queues the Send. */
 void rr_xmit_send(struct rr_conn *, struct rr_xmit *);
 /* Queues a Send that costs no credit: an error that answers a first message whose

@@ -3,6 +3,7 @@
  * Conditions that nothing else makes true: sizes beyond 32 bits, what is
  * done too early or too late, lists that differ in one place.
  */
+#include "conn/limits.h"
 #include "test_conn_raw.h"
 
 struct one {
@@ -460,6 +461,25 @@ static void a_reply_that_is_no_xdr_is_not_sent(void **state)
 	raw_end(s);
 }
 
+/* A request ends as soon as its reply is sent, if the Send has a copy of the reply;
+ * otherwise when the Send has completed. */
+static void a_copied_reply_ends_its_request(void **state)
+{
+	static const size_t len[] = {RR_COPY_MAX, RR_COPY_MAX + 4};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct side *s = serving(NULL, "00000055" MSG EMPTY CALL("00000055"));
+		const struct rr_piece p = {raw_reply_words, len[i], false};
+
+		rr_conn_reply(s->c, raw_held, &p, 1, s->now);
+		side_drain(s);
+		assert_int_equal(s->requests_done, i == 0);
+		side_complete_all(s);
+		assert_int_equal(s->requests_done, 1);
+		raw_end(s);
+	}
+}
+
 static int done_status;
 
 static void note_done(struct side *s, struct rr_request *r)
@@ -680,6 +700,7 @@ int main(void)
 	        cmocka_unit_test(no_reply_chunk_for_results_of_no_octets),
 	        cmocka_unit_test(lengths_beyond_32_bits_are_reported_as_the_most),
 	        cmocka_unit_test(a_reply_that_is_no_xdr_is_not_sent),
+	        cmocka_unit_test(a_copied_reply_ends_its_request),
 	        cmocka_unit_test(sinks_too_small_are_not_used),
 	        cmocka_unit_test(a_reassembly_beyond_the_budget_is_refused),
 	        cmocka_unit_test(a_reassembly_of_exactly_the_limit),

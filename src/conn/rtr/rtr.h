@@ -242,9 +242,9 @@ void rr_rtr_response_faulty(struct rr_conn *, uint32_t xid);
 /* What the transmissions of a group have in common. */
 struct rr_rtr_sending {
 	uint32_t xid, htype, flags;
-	struct rr_call_state *call;       /* or NULL */
-	struct rr_request_state *request; /* or NULL */
-	uint32_t inv_handle;              /* invalidated by the last transmission */
+	struct rr_call_state *call; /* NULL = the group is a response */
+	struct rr_request_state *request;
+	uint32_t inv_handle; /* invalidated by the last transmission */
 };
 
 /* Makes a group to send, whose header and items are empty.  Returns NULL if there is no

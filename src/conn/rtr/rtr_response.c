@@ -398,12 +398,11 @@ static void send_response(struct rr_conn *c, struct rr_request_state *q)
 	count_response(c, q);
 	rr_request_sent(c, q); /* so that the credit words no longer count it */
 	q->all_sent = true;
-	if (!write_results(c, q) || !rr_rtr_send_group(c, q->rtr->out, &g)) {
+	if (write_results(c, q) && rr_rtr_send_group(c, q->rtr->out, &g))
+		remember_response(&c->rtr, q->req.xid);
+	else
 		rr_conn_fail(c, -ENOMEM);
-		rr_reply_settle(c, q);
-		return;
-	}
-	remember_response(&c->rtr, q->req.xid);
+	rr_reply_settle(c, q);
 }
 
 /* Plans the response again, for as many credits as there are. */

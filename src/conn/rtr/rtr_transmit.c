@@ -106,14 +106,10 @@ static bool build_group(struct laying_out *l, struct rr_list *ret)
 static void send_transmission(struct rr_conn *c, struct rr_xmit *x,
                               const struct rr_rtr_sending *g, bool last)
 {
-	x->of_call = g->call != NULL;
-	x->request = g->request;
-	if (g->request)
-		g->request->xmits_out++;
-	if (g->call && x->refers) {
-		x->call = g->call;
-		g->call->sends_out++;
-	}
+	if (g->call)
+		rr_xmit_of_call(x, g->call);
+	else
+		rr_xmit_of_request(x, g->request);
 	if (last)
 		x->inv_handle = g->inv_handle;
 	rr_xmit_send(c, x);
