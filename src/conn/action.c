@@ -70,7 +70,7 @@ static void poll_request(struct rr_conn *c, struct rr_request_state *q,
 	ret->request = &q->req;
 	ret->status = q->status;
 	if (q->op.kind == RR_ACT_REQUEST_DONE)
-		c->done_request = q;
+		c->polled = &q->op;
 	else
 		rr_request_polled(q);
 }
@@ -120,8 +120,8 @@ static void poll_action(struct rr_conn *c, struct rr_op *op, struct rr_action *r
 		poll_call(c, rr_container_of(op, struct rr_call_state, op), ret);
 		break;
 	case RR_ACT_EXTENSION:
-		c->ext.polled = rr_container_of(op, struct rr_ext_node, op);
-		ret->ext = &c->ext.polled->ev;
+		c->polled = op;
+		ret->ext = &rr_container_of(op, struct rr_ext_node, op)->ev;
 		break;
 	case RR_ACT_DISCONNECT:
 		ret->status = c->disconnect_status;
@@ -144,27 +144,39 @@ static bool poll_closed(struct rr_conn *c, struct rr_action *ret)
 	return true;
 }
 
+void rr_action_release(struct rr_conn *c)
+{
+	struct rr_op *op = c->polled;
+
+	c->polled = NULL;
+	if (op && op->kind == RR_ACT_REQUEST_DONE)
+		rr_request_free(c, rr_container_of(op, struct rr_request_state, op));
+	else if (op)
+		rr_ext_free(c, rr_container_of(op, struct rr_ext_node, op));
+}
+
+/* Queues actions for work that has waited until no other action was queued.  Returns
+ * false if there is no such work. */
+static bool queue_more(struct rr_conn *c)
+{
+	while (rr_request_next(c) || (c->busy && rr_features_progress(c)) ||
+	       rr_tx_send_next(c))
+		if (!rr_list_empty(&c->actions))
+			return true;
+	return false;
+}
+
 bool rr_conn_next(struct rr_conn *c, struct rr_action *ret)
 {
 	struct rr_list *n;
 
-	if (c->done_request) {
-		rr_request_free(c, c->done_request);
-		c->done_request = NULL;
-	}
-	if (c->ext.polled) {
-		rr_ext_free(c, c->ext.polled);
-		c->ext.polled = NULL;
-	}
-	do {
-		n = rr_list_pop(&c->actions);
-		if (n) {
-			poll_action(c, rr_container_of(n, struct rr_op, link), ret);
-			return true;
-		}
-	} while (rr_request_next(c) || (c->busy && rr_features_progress(c)) ||
-	         rr_tx_send_next(c));
-	return poll_closed(c, ret);
+	if (c->polled)
+		rr_action_release(c);
+	if (rr_list_empty(&c->actions) && !queue_more(c))
+		return poll_closed(c, ret);
+	n = rr_list_pop(&c->actions);
+	poll_action(c, rr_container_of(n, struct rr_op, link), ret);
+	return true;
 }
 
 /* -- completions ----------------------------------------------------------- */

@@ -21,6 +21,9 @@ void rr_action_enqueue(struct rr_conn *, struct rr_op *, enum rr_action_kind);
 /* Removes the action from its queue.  Returns false if the action has already been
  * polled, or was never queued. */
 bool rr_action_cancel(struct rr_op *);
+/* Frees the object of the action polled last, if the action lent it until the next
+ * poll. */
+void rr_action_release(struct rr_conn *);
 static inline uint64_t rr_op_token(const struct rr_op *op)
 {
 	return (uint64_t)(uintptr_t)op;

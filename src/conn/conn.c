@@ -127,7 +127,8 @@ void rr_conn_free(struct rr_conn *c)
 	rr_features_fini(c);
 	RR_ASSERT(rr_list_empty(&c->requests));
 	rr_tx_fini(c);
-	rr_ext_fini(c);
+	rr_action_release(c);
+	rr_ext_lost(c);
 	rr_auth_fini(c);
 	rr_cont_fini(c);
 	rr_recv_fini(c);

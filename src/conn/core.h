@@ -84,8 +84,9 @@ struct rr_conn {
 	struct rr_list actions; /* queued actions, linked by rr_op.link */
 	struct rr_op ready_op, disconnect_op;
 	int disconnect_status;
-	/* Request whose REQUEST_DONE was polled; the next poll frees it. */
-	struct rr_request_state *done_request;
+	/* The REQUEST_DONE or EXTENSION polled last, whose object the next poll frees;
+	 * or NULL. */
+	struct rr_op *polled;
 
 	const struct rr_version_ops *version;
 	bool settled;            /* the version is final */

@@ -58,13 +58,6 @@ void rr_ext_free(struct rr_conn *c, struct rr_ext_node *n)
 	rr_slab_put(&c->ext_slab, n);
 }
 
-void rr_ext_fini(struct rr_conn *c)
-{
-	rr_ext_free(c, c->ext.polled);
-	c->ext.polled = NULL;
-	rr_ext_lost(c);
-}
-
 void rr_ext_lost(struct rr_conn *c)
 {
 	struct rr_list *n;

@@ -22,7 +22,6 @@ struct rr_ext_sent {
 };
 
 struct rr_ext_state {
-	struct rr_ext_node *polled; /* the event lent to the user until the next poll */
 	uint32_t unsupported; /* bitmap of the header types, by index, that the peer
 	                       * does not know [E7] */
 	struct rr_ext_sent sent[RR_EXT_XIDS]; /* ring of sent messages; xid 0 =
