@@ -4,42 +4,60 @@
 #include "base/cursor.h"
 
 enum { MSG_ACCEPTED = 0, MSG_DENIED = 1, DENIED_RPC_MISMATCH = 0, DENIED_AUTH = 1 };
+enum { CALL_FIXED = 24 }; /* octets of a Call before the credential */
 
-static void put_auth(struct rr_writer *w, const struct rpcrdma_auth *a)
+/* -- authenticators -------------------------------------------------------- */
+
+static bool is_auth_too_long(const struct rpcrdma_auth *a)
 {
-	uint8_t *b = rr_put_space(w, 8);
-
-	if (!b || a->len > RR_RPC_AUTH_MAX) {
-		w->bad = true;
-		return;
-	}
-	rr_store_u32(b, a->flavor);
-	rr_store_u32(b + 4, a->len);
-	if (a->len)
-		rr_put_padded(w, a->body, a->len);
+	return a->len > RR_RPC_AUTH_MAX;
 }
 
-static void get_auth(struct rr_cursor *c, struct rpcrdma_auth *ret)
+static size_t auth_bytes(const struct rpcrdma_auth *a)
 {
-	const uint8_t *b = rr_get_bytes(c, 8);
-
-	if (!b)
-		return;
-	ret->flavor = rr_load_u32(b);
-	ret->len = rr_load_u32(b + 4);
-	if (ret->len > RR_RPC_AUTH_MAX) {
-		c->bad = true;
-		return;
-	}
-	ret->body = rr_get_bytes(c, ret->len + rr_pad(ret->len));
+	return 8 + a->len + rr_pad(a->len);
 }
+
+/* Encodes an authenticator at @p, where there is space.  Returns the address after
+ * it. */
+static uint8_t *put_auth(uint8_t *p, const struct rpcrdma_auth *a)
+{
+	rr_store_u32(p, a->flavor);
+	rr_store_u32(p + 4, a->len);
+	if (a->len) {
+		memcpy(p + 8, a->body, a->len);
+		memset(p + 8 + a->len, 0, rr_pad(a->len));
+	}
+	return p + auth_bytes(a);
+}
+
+/* Decodes the authenticator at @p, which must end at or before @end.  Returns the
+ * address after it, or NULL if it is too long. */
+static const uint8_t *get_auth(const uint8_t *p, const uint8_t *end,
+                               struct rpcrdma_auth *ret)
+{
+	size_t left = (size_t)(end - p);
+
+	if (left < 8)
+		return NULL;
+	ret->flavor = rr_load_u32(p);
+	ret->len = rr_load_u32(p + 4);
+	ret->body = p + 8;
+	return is_auth_too_long(ret) || auth_bytes(ret) > left ? NULL
+	                                                       : p + auth_bytes(ret);
+}
+
+/* -- Calls ----------------------------------------------------------------- */
 
 int rr_rpc_put_call(void *buf, size_t size, const struct rr_rpc_call *m)
 {
-	struct rr_writer w = rr_writer_over(buf, size);
-	uint8_t *b = rr_put_space(&w, 24);
+	uint8_t *b = buf;
+	size_t n;
 
-	if (!b)
+	if (is_auth_too_long(&m->cred) || is_auth_too_long(&m->verf))
+		return -EMSGSIZE;
+	n = CALL_FIXED + auth_bytes(&m->cred) + auth_bytes(&m->verf);
+	if (n > size)
 		return -EMSGSIZE;
 	rr_store_u32(b, m->xid);
 	rr_store_u32(b + 4, RR_RPC_CALL);
@@ -47,62 +65,84 @@ int rr_rpc_put_call(void *buf, size_t size, const struct rr_rpc_call *m)
 	rr_store_u32(b + 12, m->program);
 	rr_store_u32(b + 16, m->version);
 	rr_store_u32(b + 20, m->procedure);
-	put_auth(&w, &m->cred);
-	put_auth(&w, &m->verf);
-	return rr_writer_bad(&w) ? -EMSGSIZE : (int)rr_writer_used(&w);
+	(void)put_auth(put_auth(b + CALL_FIXED, &m->cred), &m->verf);
+	return (int)n;
 }
 
 int rr_rpc_get_call(const void *buf, size_t len, struct rr_rpc_call *ret)
 {
-	struct rr_cursor c = rr_cursor_over(buf, len);
-	const uint8_t *b = rr_get_bytes(&c, 12);
+	const uint8_t *b = buf, *end, *p;
 	struct rr_rpc_call m = {0};
 
-	if (!b || rr_load_u32(b + 4) != RR_RPC_CALL)
+	if (len < 12 || rr_load_u32(b + 4) != RR_RPC_CALL)
 		return -EBADMSG;
+	end = b + len;
+	p = b + 12;
 	m.xid = rr_load_u32(b);
 	m.rpcvers = rr_load_u32(b + 8);
 	if (m.rpcvers == 2) {
-		b = rr_get_bytes(&c, 12);
-		if (!b)
+		if (len < CALL_FIXED)
 			return -EBADMSG;
-		m.program = rr_load_u32(b);
-		m.version = rr_load_u32(b + 4);
-		m.procedure = rr_load_u32(b + 8);
-		get_auth(&c, &m.cred);
-		get_auth(&c, &m.verf);
+		m.program = rr_load_u32(b + 12);
+		m.version = rr_load_u32(b + 16);
+		m.procedure = rr_load_u32(b + 20);
+		p = get_auth(b + CALL_FIXED, end, &m.cred);
+		if (p)
+			p = get_auth(p, end, &m.verf);
+		if (!p)
+			return -EBADMSG;
 	}
-	if (rr_cursor_bad(&c))
-		return -EBADMSG;
 	*ret = m;
-	return (int)(c.pos - (const uint8_t *)buf);
+	return (int)(p - b);
+}
+
+/* -- Replies --------------------------------------------------------------- */
+
+static void put_denied(struct rr_writer *w, const struct rr_rpc_reply *m)
+{
+	if (m->status == RPCRDMA_AUTH_ERROR) {
+		rr_put_u32(w, DENIED_AUTH);
+		rr_put_u32(w, m->auth_stat);
+	} else {
+		rr_put_u32(w, DENIED_RPC_MISMATCH);
+		rr_put_u32(w, m->low);
+		rr_put_u32(w, m->high);
+	}
+}
+
+static void put_accepted(struct rr_writer *w, const struct rr_rpc_reply *m)
+{
+	uint8_t *p = is_auth_too_long(&m->verf)
+	                     ? NULL
+	                     : rr_put_space(w, auth_bytes(&m->verf) + 4);
+
+	if (!p) {
+		w->bad = true;
+		return;
+	}
+	p = put_auth(p, &m->verf);
+	rr_store_u32(p, (uint32_t)m->status);
+	if (m->status == RPCRDMA_PROG_MISMATCH) {
+		rr_put_u32(w, m->low);
+		rr_put_u32(w, m->high);
+	}
 }
 
 int rr_rpc_put_reply(void *buf, size_t size, const struct rr_rpc_reply *m)
 {
+	bool denied = m->status >= RPCRDMA_RPC_MISMATCH;
 	struct rr_writer w = rr_writer_over(buf, size);
+	uint8_t *b = rr_put_space(&w, 12);
 
-	rr_put_u32(&w, m->xid);
-	rr_put_u32(&w, RR_RPC_REPLY);
-	if (m->status >= RPCRDMA_RPC_MISMATCH) {
-		rr_put_u32(&w, MSG_DENIED);
-		if (m->status == RPCRDMA_AUTH_ERROR) {
-			rr_put_u32(&w, DENIED_AUTH);
-			rr_put_u32(&w, m->auth_stat);
-		} else {
-			rr_put_u32(&w, DENIED_RPC_MISMATCH);
-			rr_put_u32(&w, m->low);
-			rr_put_u32(&w, m->high);
-		}
-	} else {
-		rr_put_u32(&w, MSG_ACCEPTED);
-		put_auth(&w, &m->verf);
-		rr_put_u32(&w, (uint32_t)m->status);
-		if (m->status == RPCRDMA_PROG_MISMATCH) {
-			rr_put_u32(&w, m->low);
-			rr_put_u32(&w, m->high);
-		}
-	}
+	if (!b)
+		return -EMSGSIZE;
+	rr_store_u32(b, m->xid);
+	rr_store_u32(b + 4, RR_RPC_REPLY);
+	rr_store_u32(b + 8, denied ? MSG_DENIED : MSG_ACCEPTED);
+	if (denied)
+		put_denied(&w, m);
+	else
+		put_accepted(&w, m);
 	return rr_writer_bad(&w) ? -EMSGSIZE : (int)rr_writer_used(&w);
 }
 
@@ -124,9 +164,14 @@ static void get_denied(struct rr_cursor *c, struct rr_rpc_reply *m)
 
 static void get_accepted(struct rr_cursor *c, struct rr_rpc_reply *m)
 {
+	const uint8_t *p = get_auth(c->pos, c->end, &m->verf);
 	uint32_t stat;
 
-	get_auth(c, &m->verf);
+	if (!p) {
+		c->bad = true;
+		return;
+	}
+	c->pos = p;
 	stat = rr_get_u32(c);
 	if (stat > RPCRDMA_SYSTEM_ERR) {
 		c->bad = true;
