@@ -64,7 +64,7 @@ static void free_object(struct object *o)
 	if (o->write_fd >= 0)
 		object_close_written(o, o->write_fd);
 	pthread_mutex_destroy(&o->lock);
-	pthread_rwlock_destroy(&o->syncing);
+	object_syncs_fini(&o->syncs);
 	export_put(o->nfsd, o->ex);
 	free(o);
 }
@@ -312,7 +312,7 @@ static int new_object(struct nfsd *d, struct export *ex, const struct handle *h,
 	o->type = st->stx_mode & S_IFMT;
 	o->ino = st->stx_ino;
 	pthread_mutex_init(&o->lock, NULL);
-	pthread_rwlock_init(&o->syncing, NULL);
+	object_syncs_init(&o->syncs);
 	*ret = o;
 	return 0;
 }

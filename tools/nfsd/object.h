@@ -28,6 +28,20 @@ struct object_perm {
 	int granted; /* granted bits of R_OK | W_OK | X_OK */
 };
 
+/* The syncs of one object (stable.c). */
+struct object_syncs {
+	pthread_mutex_t lock; /* guards all fields */
+	pthread_cond_t ended; /* a sync has ended */
+	bool running;
+	uint64_t begun; /* number of syncs that have begun */
+	struct {
+		uint64_t number; /* value of @begun after this sync began; 0 = none */
+		int fd;
+		bool data_only;
+		int error; /* 0 or a negative errno */
+	} last;            /* the last sync that has ended */
+};
+
 struct object {
 	struct worker_job job;        /* to tidy or free the object */
 	struct nfsd *nfsd;            /* server whose cache contains the object */
@@ -46,8 +60,8 @@ struct object {
 	pthread_mutex_t lock; /* guards the fields below, and read_fd's file position */
 	int read_fd, write_fd; /* opened with the server's identity; -1 = not open */
 	struct object_perm perms[2];
-	pthread_rwlock_t syncing; /* read-locked during each sync */
-	_Atomic uint64_t failed;  /* sync_failures after the object's last failure */
+	struct object_syncs syncs;
+	_Atomic uint64_t failed; /* sync_failures after the object's last failure */
 	/* The number of unstable WRITEs so far, and how many of them are on storage or
 	 * were reported as lost.  While the two numbers differ, the object stays in the
 	 * cache and keeps write_fd open, because the kernel reports errors to that
@@ -132,6 +146,8 @@ void object_proc_path(const struct object *, char ret[32]);
 
 /* -- storage (stable.c) ---------------------------------------------------- */
 
+void object_syncs_init(struct object_syncs *);
+void object_syncs_fini(struct object_syncs *);
 /* Waits until the data written through @fd, one of the object's descriptors, are on
  * storage.  Any thread may call this.  On failure, prints a warning, changes the write
  * verifier and returns a negative errno.  @failures is the value that nfsd's

@@ -10,6 +10,14 @@
  * their uncommitted data again [RFC 1813 §3.3.7, §3.3.21].  Usually the sync is a
  * COMMIT; otherwise a worker syncs the object before it leaves the cache (object.c).
  *
+ * Only one thread at a time syncs an object.  Other threads that have changed the object
+ * wait until that sync ends; then one of them syncs the object for all of them, because
+ * a sync includes every change that was made before it began.  So requests that change
+ * the same directory share syncs.  The kernel reports lost data only once through each
+ * descriptor, so an earlier sync may have received the error for a thread's data.  Each
+ * thread therefore also checks whether another sync has failed since its request
+ * arrived.
+ *
  * A file without any remaining name is not synced, because no COMMIT can ask for it.
  *
  * Unless --async is given, changed names and attributes are on storage before the reply
@@ -67,22 +75,25 @@ static void raise_settled(struct object *o, uint64_t n)
 		;
 }
 
-/*
- * The kernel reports lost data only once for each descriptor.  If two syncs overlap,
- * only one of them fails, although the lost data may matter to the caller of the other.
- * So a successful sync waits for all other syncs in progress, and checks whether one of
- * them failed.
- */
-int object_sync(struct nfsd *d, struct object *o, int fd, bool data_only,
-                uint64_t failures)
+void object_syncs_init(struct object_syncs *s)
+{
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->ended, NULL);
+}
+
+void object_syncs_fini(struct object_syncs *s)
+{
+	pthread_cond_destroy(&s->ended);
+	pthread_mutex_destroy(&s->lock);
+}
+
+/* Syncs the object, without regard to other syncs.  Returns 0 or a negative errno. */
+static int sync_alone(struct object *o, int fd, bool data_only)
 {
 	uint64_t n = atomic_load(&o->written);
 	bool all = fd == o->ex->mount_fd;
-	int e;
+	int e = (all ? syncfs(fd) : data_only ? fdatasync(fd) : fsync(fd)) ? -errno : 0;
 
-	(void)d;
-	pthread_rwlock_rdlock(&o->syncing);
-	e = (all ? syncfs(fd) : data_only ? fdatasync(fd) : fsync(fd)) ? -errno : 0;
 	if (e == -EINVAL)
 		e = 0; /* the file system cannot sync such an object */
 	if (e)
@@ -92,11 +103,58 @@ int object_sync(struct nfsd *d, struct object *o, int fd, bool data_only,
 		            e);
 	if (e || (!data_only && !all))
 		raise_settled(o, n);
-	pthread_rwlock_unlock(&o->syncing);
+	return e;
+}
+
+/* Syncs the object, while other threads wait.  The caller holds the lock, which is
+ * released in the meantime. */
+static void lead_sync(struct object *o, int fd, bool data_only)
+{
+	struct object_syncs *s = &o->syncs;
+	uint64_t number = ++s->begun;
+	int e;
+
+	s->running = true;
+	pthread_mutex_unlock(&s->lock);
+	e = sync_alone(o, fd, data_only);
+	pthread_mutex_lock(&s->lock);
+	s->running = false;
+	s->last.number = number;
+	s->last.fd = fd;
+	s->last.data_only = data_only;
+	s->last.error = e;
+	pthread_cond_broadcast(&s->ended);
+}
+
+/* Returns true if the last sync used @fd, included attributes unless @data_only is true,
+ * and was not one of the first @after syncs. */
+static bool is_synced(const struct object_syncs *s, uint64_t after, int fd,
+                      bool data_only)
+{
+	return s->last.number > after && s->last.fd == fd &&
+	       (data_only || !s->last.data_only);
+}
+
+int object_sync(struct nfsd *d, struct object *o, int fd, bool data_only,
+                uint64_t failures)
+{
+	struct object_syncs *s = &o->syncs;
+	uint64_t after;
+	int e;
+
+	(void)d;
+	pthread_mutex_lock(&s->lock);
+	after = s->begun;
+	while (!is_synced(s, after, fd, data_only)) {
+		if (s->running)
+			pthread_cond_wait(&s->ended, &s->lock);
+		else
+			lead_sync(o, fd, data_only);
+	}
+	e = s->last.error;
+	pthread_mutex_unlock(&s->lock);
 	if (e)
 		return e;
-	pthread_rwlock_wrlock(&o->syncing);
-	pthread_rwlock_unlock(&o->syncing);
 	return atomic_load(&o->failed) > failures ? -EIO : 0;
 }
 

@@ -10,6 +10,9 @@
  *
  * A file "log" there gets a line for each sync: the function and the inode number; and
  * for each directory that is read.
+ *
+ * A file "held" there holds an inode number: its first sync waits while there is a file
+ * "hold1", its second one while there is a file "hold2", and so on.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -81,10 +84,30 @@ static void put_line(const char *what, int fd)
 		syscall(SYS_close, log);
 }
 
+static void hold(int fd)
+{
+	static _Atomic unsigned n;
+	int held = raw_open("held", O_RDONLY, 0), there;
+	char text[32] = "", name[32];
+
+	if (held >= 0 && read(held, text, sizeof(text) - 1) > 0 &&
+	    strtoull(text, NULL, 10) == inode_of(fd)) {
+		snprintf(name, sizeof(name), "hold%u", ++n);
+		while ((there = raw_open(name, O_RDONLY, 0)) >= 0) {
+			syscall(SYS_close, there);
+			usleep(5000);
+		}
+	}
+	if (held >= 0)
+		syscall(SYS_close, held);
+}
+
 static int sync_by(const char *name, long number, int fd)
 {
 	int saved = errno, lost = 0;
 
+	put_line(name, fd);
+	hold(fd);
 	pthread_mutex_lock(&lock);
 	look();
 	if (fd >= 0 && fd < MAX_FDS && strcmp(name, "syncfs")) {
@@ -92,7 +115,6 @@ static int sync_by(const char *name, long number, int fd)
 		to_tell[fd] = 0;
 	}
 	pthread_mutex_unlock(&lock);
-	put_line(name, fd);
 	errno = saved;
 	if (number == SYS_syncfs)
 		return 0; /* not of the whole machine */
