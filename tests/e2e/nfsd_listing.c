@@ -51,7 +51,7 @@ static void begin(uid_t server_uid)
 	r.server_uid = server_uid;
 	snprintf(flags, sizeof(flags), "%s/flags", r.dir);
 	assert_int_equal(mkdir(flags, 0755), 0);
-	r.preload = NAMES;
+	r.preload = NAMES_SHIM;
 	r.preload_flag = flags;
 	nfsd_write_file(&r, "victim", "x", 1);
 	nfsd_write_file(&r, "other", "yy", 2);
