@@ -121,6 +121,8 @@ static bool check_counts(const struct rr_conn *c, const struct rr_msg *m,
 	const struct rr_lists *l = &m->lists;
 	uint32_t most = c->cfg.max_segments;
 
+	if (rr_lists_empty(l))
+		return true;
 	if (!c->version->properties) /* our limit was not announced */
 		most = RR_WIRE_MAX_SEGMENTS;
 	if (l->total_segs > most)

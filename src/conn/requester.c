@@ -321,7 +321,8 @@ static void end_features(struct rr_conn *c, struct rr_call_state *s, int status)
 {
 	rr_rtr_call_end(c, s);
 	rr_reply_pull_end(c, s);
-	rr_notice_carried(c, s, status == RR_CALL_OK);
+	if (s->carried)
+		rr_notice_carried(c, s, status == RR_CALL_OK);
 }
 
 void rr_call_end(struct rr_conn *c, struct rr_call_state *s, int status)
