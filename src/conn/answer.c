@@ -104,7 +104,7 @@ uint64_t rr_answer_note_results(struct rr_call_state *s, const struct rr_lists *
 		uint64_t len = i < l->n_writes ? l->writes[i].length : 0;
 
 		if (s->call->recovery.dest == i + 1u)
-			d->ret_base = s->dest_buf.p;
+			d->ret_base = s->chunks->dest.p;
 		d->ret_len = (size_t)len;
 		d->ret_used = len > 0;
 		d->ret_offered = s->chunks->lists.writes[i].length > 0;
@@ -142,7 +142,7 @@ static int take_continued(struct rr_conn *c, struct rr_call_state *s)
 static int take_special(struct rr_conn *c, struct rr_call_state *s,
                         const struct rr_msg *m)
 {
-	s->reply = s->chunk_buf.p;
+	s->reply = s->chunks->reply.p;
 	s->reply_len = (size_t)m->lists.reply.length;
 	c->count.reply_chunks_used++;
 	c->count.bytes_reply_chunk += s->reply_len;

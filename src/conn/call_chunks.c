@@ -166,10 +166,13 @@ bool rr_call_chunks_take_remote(struct rr_conn *c, struct rr_call_state *s,
 
 void rr_call_chunks_free(struct rr_conn *c, struct rr_call_state *s)
 {
-	rr_mbuf_free(&c->quota, &s->special_buf);
-	rr_mbuf_free(&c->quota, &s->chunk_buf);
-	rr_mbuf_free(&c->quota, &s->dest_buf);
-	if (s->chunks)
-		rr_slab_put(&c->chunks_slab, s->chunks);
+	struct rr_call_chunks *o = s->chunks;
+
+	if (!o)
+		return;
+	rr_mbuf_free(&c->quota, &o->special);
+	rr_mbuf_free(&c->quota, &o->reply);
+	rr_mbuf_free(&c->quota, &o->dest);
+	rr_slab_put(&c->chunks_slab, o);
 	s->chunks = NULL;
 }

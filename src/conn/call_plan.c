@@ -21,7 +21,7 @@ static struct rr_call_chunks *ensure_chunks(struct rr_conn *c, struct rr_call_st
 		return s->chunks;
 	s->chunks = rr_slab_get(&c->chunks_slab);
 	if (s->chunks) {
-		s->chunks->n = 0;
+		memset(s->chunks, 0, offsetof(struct rr_call_chunks, region));
 		rr_lists_init(&s->chunks->lists);
 	}
 	return s->chunks;
@@ -94,7 +94,7 @@ static int find_dest_memory(struct call_plan *p, unsigned i, void **ret_base,
                             size_t *ret_len)
 {
 	const struct rr_recovery *r = &p->s->call->recovery;
-	struct rr_mbuf *b = &p->s->dest_buf;
+	struct rr_mbuf *b = &p->s->chunks->dest;
 
 	*ret_base = p->s->call->dests[i].base;
 	*ret_len = p->s->call->dests[i].len;
@@ -220,18 +220,21 @@ static size_t expected_reply(const struct call_plan *p)
 static int add_reply_chunk(struct call_plan *p, size_t want)
 {
 	struct call_plan before = *p;
+	struct rr_call_chunks *o;
 
 	if (want > UINT32_MAX - 3)
 		return -EMSGSIZE;
 	want = (want + 3) & ~(size_t)3;
 	if (!take_returned_segments(p, want, REPLY_COUNT, 0))
 		return -EMSGSIZE;
-	if (!ensure_chunks(p->c, p->s) ||
-	    rr_mbuf_alloc(&p->c->quota, &p->s->chunk_buf, want)) {
+	o = ensure_chunks(p->c, p->s);
+	if (o)
+		o->reply.charged = p->s->call->recovery.reply_bytes != 0;
+	if (!o || rr_mbuf_alloc(&p->c->quota, &o->reply, want)) {
 		*p = before;
 		return -ENOMEM;
 	}
-	(void)add_region(p->s, RR_USE_REPLY, p->s->chunk_buf.p, want);
+	(void)add_region(p->s, RR_USE_REPLY, o->reply.p, want);
 	p->c->count.reply_chunks_offered++;
 	return 0;
 }
@@ -250,7 +253,6 @@ static int plan_reply_chunk(struct call_plan *p)
 		return r->reply_bytes ? -EMSGSIZE : 0;
 	if (!asked && !needs_reply_chunk(p, want))
 		return 0;
-	p->s->chunk_buf.charged = r->reply_bytes != 0;
 	err = add_reply_chunk(p, want);
 	return r->reply_bytes || !p->c->version->continues ? err : 0;
 }
@@ -461,9 +463,9 @@ static int fill_special(struct rr_conn *c, struct rr_call_state *s)
 	uint8_t *run, *at;
 	unsigned runs = 0;
 
-	if (rr_mbuf_alloc(&c->quota, &s->special_buf, count_special_copies(s)))
+	if (rr_mbuf_alloc(&c->quota, &s->chunks->special, count_special_copies(s)))
 		return -ENOMEM;
-	run = at = s->special_buf.p;
+	run = at = s->chunks->special.p;
 	for (unsigned i = 0; i < s->stream.n; i++) {
 		const struct rr_slice *k = &s->stream.s[i];
 
@@ -564,7 +566,7 @@ static void forget_results(struct call_plan *p, const struct call_plan *before)
 {
 	struct rr_call_state *s = p->s;
 
-	if (s->chunk_buf.p)
+	if (s->chunks && s->chunks->reply.p)
 		p->c->count.reply_chunks_offered--;
 	rr_call_chunks_free(p->c, s);
 	s->n_writes = 0;

@@ -445,9 +445,9 @@ void rr_conn_cancel(struct rr_conn *c, struct rr_call *call, rr_time now)
 bool rr_conn_call_take(struct rr_call *call, void **ret, size_t *ret_bytes)
 {
 	struct rr_call_state *s = call->priv;
-	struct rr_mbuf *b = &s->chunk_buf;
+	struct rr_mbuf *b = s->chunks ? &s->chunks->reply : NULL;
 
-	if (s->reply != b->p || b->charged)
+	if (!b || s->reply != b->p || b->charged)
 		return false;
 	*ret = b->p;
 	*ret_bytes = b->cap;

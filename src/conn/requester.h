@@ -10,9 +10,13 @@
 #include "conn/states.h"
 #include "conn/xmit.h"
 
-/* A call's chunks and the registered regions that belong to them. */
+/* A call's chunks, the registered regions that belong to them, and their memory. */
 struct rr_call_chunks {
-	unsigned n; /* number of regions */
+	struct rr_mbuf special; /* Special Format: copies of short runs */
+	struct rr_mbuf reply;   /* the Reply chunk's memory */
+	struct rr_mbuf dest;    /* memory that replaces a destination that was too
+	                         * small */
+	unsigned n;             /* number of regions */
 	struct rr_mr region[RR_CALL_MAX_REGIONS];
 	struct rr_lists lists; /* chunk lists as sent; a Reply must return matching
 	                        * lists */
@@ -47,15 +51,12 @@ struct rr_call_state {
 	struct rr_carried *carried;    /* notifications sent with the Call, or NULL */
 	struct rr_rtr_outgoing *rtr;   /* the Call is sent as a group; or NULL */
 	struct rr_call_chunks *chunks; /* NULL if the call has no chunks */
-	struct rr_mbuf special_buf;    /* Special Format: copies of short runs */
-	struct rr_mbuf chunk_buf;      /* the Reply chunk's memory */
-	struct rr_mbuf dest_buf;       /* memory that replaces a destination that was
-	                                * too small */
 	unsigned n_writes;  /* how many destinations, from the first, have Write
 	                     * chunks */
 	size_t reply_bound; /* upper bound on the octets in the Reply's payload; 0 =
 	                     * unknown, assumed small */
-	/* The Reply is in @chunk_buf, in @reply_buf (reassembled) or in @reply_rbuf. */
+	/* The Reply is in the Reply chunk, in @reply_buf (reassembled) or in
+	 * @reply_rbuf. */
 	struct rr_mbuf reply_buf;
 	struct rr_rbuf *reply_rbuf;
 	const uint8_t *reply;

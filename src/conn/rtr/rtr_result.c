@@ -146,7 +146,7 @@ static int take_payload(struct rr_conn *c, struct rr_call_state *s,
 static int take_reply_chunk(struct rr_conn *c, struct rr_call_state *s,
                             const struct rr_rtr_incoming *in)
 {
-	s->reply = s->chunk_buf.p;
+	s->reply = s->chunks->reply.p;
 	s->reply_len = (size_t)in->h.reply.length;
 	c->count.reply_chunks_used++;
 	c->count.bytes_reply_chunk += s->reply_len;
