@@ -2,6 +2,9 @@
 /*
  * The plan of a Call: its format, and the chunks that it provides.
  *
+ * A short Call without items and results, whose Reply is short, has no chunks and no
+ * other plan than its stream.  The following is about other Calls.
+ *
  * In the first attempt every destination becomes a Write chunk.  Items long enough to
  * justify a separate transfer are reduced, until the peer's segment limit is reached.
  * Other items stay in the payload.  A Reply chunk is provided only for Replies longer
@@ -210,11 +213,11 @@ static bool forces_reply_chunk(const struct call_plan *p)
 	       !(p->c->cfg.features.no_reply_chunks && rr_rprc_may_pull(p->c));
 }
 
-static size_t expected_reply(const struct call_plan *p)
+/* Returns the length for which a Reply chunk may be needed, if the Reply has at most
+ * @bound octets; 0 = unknown. */
+static size_t expected_reply(const struct rr_conn *c, size_t bound)
 {
-	size_t want = p->s->reply_bound;
-
-	return want || p->c->version->continues ? want : RR_UNKNOWN_REPLY;
+	return bound || c->version->continues ? bound : RR_UNKNOWN_REPLY;
 }
 
 static int add_reply_chunk(struct call_plan *p, size_t want)
@@ -244,7 +247,8 @@ static int add_reply_chunk(struct call_plan *p, size_t want)
 static int plan_reply_chunk(struct call_plan *p)
 {
 	const struct rr_recovery *r = &p->s->call->recovery;
-	size_t want = r->reply_bytes ? r->reply_bytes : expected_reply(p);
+	size_t want = r->reply_bytes ? r->reply_bytes
+	                             : expected_reply(p->c, p->s->reply_bound);
 	bool forced = r->reply_chunk || forces_reply_chunk(p);
 	bool asked = r->reply_bytes || (forced && want);
 	int err;
@@ -525,6 +529,44 @@ static int plan_call(struct call_plan *p)
 	return err;
 }
 
+/* -- Calls without chunks -------------------------------------------------- */
+
+enum { HEADER_MAX = 64 }; /* no header without chunks has more octets */
+
+/* Returns true if no chunk is asked for, no result may be moved by one, and the Reply is
+ * short. */
+static bool is_plain(const struct rr_conn *c, const struct rr_call *call)
+{
+	return !call->n_dests && !call->recovery.error.code &&
+	       !(call->flags & (RR_CALL_SPECIAL | RR_CALL_WHOLE | RR_CALL_ROOM)) &&
+	       expected_reply(c, call->reply_bytes) <=
+	               c->props.recv_inline - HEADER_MAX;
+}
+
+/* Plans a Call that fits in one message and has no item to reduce.  Returns false if it
+ * is another Call, which may need chunks. */
+static bool plan_plain(const struct rr_conn *c, struct rr_call_state *s)
+{
+	const struct rr_call *call = s->call;
+	size_t space = c->props.send_inline - HEADER_MAX;
+
+	if (!is_plain(c, call))
+		return false;
+	for (unsigned i = 0; i < call->n_pieces; i++) {
+		const struct rr_piece *k = &call->pieces[i];
+		size_t pad = k->item ? rr_pad(k->len) : 0;
+
+		if (k->len + pad > space || (k->item && k->len >= RR_REDUCE_MIN)) {
+			rr_stream_init(&s->stream);
+			return false;
+		}
+		space -= k->len + pad;
+		(void)rr_stream_add(&s->stream, k->base, k->len, pad);
+	}
+	s->reply_bound = call->reply_bytes;
+	return true;
+}
+
 /* -- groups [ext §5.8] ----------------------------------------------------- */
 
 /* Returns true if the user asks for optional ways to place results. */
@@ -677,31 +719,26 @@ static bool plan_as_group(struct call_plan *p)
 	return false;
 }
 
-int rr_call_plan(struct rr_conn *c, struct rr_call_state *s)
+/* Plans a call that may need chunks. */
+static int plan_with_chunks(struct rr_conn *c, struct rr_call_state *s)
 {
-	bool forward = c->cfg.role == RR_CONN_CLIENT;
-	uint32_t level = c->props.peer.rvrsdir;
 	const struct rr_recovery *r = &s->call->recovery;
-	const struct rr_head call = {.family = r->base_types ? &rr_base_family
-	                                                     : rr_htfam_call_family(c),
-	                             .htype = RDMA2_MSG};
+	const struct rr_head call = {.family = s->family, .htype = RDMA2_MSG};
 	const struct rr_head reply = {
-	        .family = call.family, .htype = RDMA2_MSG, .flags = RDMA2_F_RESPONSE};
+	        .family = s->family, .htype = RDMA2_MSG, .flags = RDMA2_F_RESPONSE};
 	struct call_plan p = {
 	        .c = c,
 	        .s = s,
-	        .chunks = forward || level == RDMA2_RVRSDIR_GENL,
+	        .chunks = c->cfg.role == RR_CONN_CLIENT ||
+	                  c->props.peer.rvrsdir == RDMA2_RVRSDIR_GENL,
 	        .segments = rr_recover_most(s->call, r->max_segments,
 	                                    c->props.max_segments),
 	        .reads = rr_recover_most(s->call, r->max_reads, RR_CALL_MAX_PIECES),
 	        .lists_bytes =
-	                call.family->header_bytes(c, &call) - c->version->prefix_bytes,
-	        .returned = reply.family->header_bytes(c, &reply),
+	                s->family->header_bytes(c, &call) - c->version->prefix_bytes,
+	        .returned = s->family->header_bytes(c, &reply),
 	};
 
-	if (!forward && level == RDMA2_RVRSDIR_NONE)
-		return -EPROTONOSUPPORT; /* [R2] */
-	s->family = call.family;
 	measure_call(&p);
 	if (rr_rtr_may_call(c, s) && may_profit(&p) && plan_as_group(&p)) {
 		s->family =
@@ -709,4 +746,14 @@ int rr_call_plan(struct rr_conn *c, struct rr_call_state *s)
 		return 0;
 	}
 	return plan_call(&p);
+}
+
+int rr_call_plan(struct rr_conn *c, struct rr_call_state *s)
+{
+	if (c->cfg.role == RR_CONN_SERVER &&
+	    c->props.peer.rvrsdir == RDMA2_RVRSDIR_NONE)
+		return -EPROTONOSUPPORT; /* [R2] */
+	s->family = s->call->recovery.base_types ? &rr_base_family
+	                                         : rr_htfam_call_family(c);
+	return plan_plain(c, s) ? 0 : plan_with_chunks(c, s);
 }
