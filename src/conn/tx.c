@@ -230,14 +230,17 @@ void rr_tx_forget_call(struct rr_conn *c, struct rr_call_state *s)
 
 /* -- turns ----------------------------------------------------------------- */
 
+/* Returns true if a message other than a Call, a property or a grant waits. */
+static bool has_queued(const struct rr_tx *t)
+{
+	return !rr_list_empty(&t->replies) || !rr_list_empty(&t->errors) ||
+	       !rr_list_empty(&t->exts) || in_sequence(t);
+}
+
 static bool has_waiting(const struct rr_conn *c)
 {
-	const struct rr_tx *t = &c->tx;
-
-	return in_sequence(t) || !rr_list_empty(&t->errors) ||
-	       !rr_list_empty(&t->replies) || !rr_list_empty(&t->exts) ||
-	       rr_props_pending(c) ||
-	       (c->state == RR_CONN_READY && !rr_list_empty(&t->calls));
+	return has_queued(&c->tx) || rr_props_pending(c) ||
+	       (c->state == RR_CONN_READY && !rr_list_empty(&c->tx.calls));
 }
 
 static void note_stall(struct rr_conn *c)
@@ -342,11 +345,15 @@ static bool send_grant_message(struct rr_conn *c)
 	return true;
 }
 
-static bool send_grant(struct rr_conn *c)
+static bool is_grant_possible(const struct rr_conn *c)
 {
 	/* Withholding only lowers the number of credits that are due. */
-	return (c->credit.owed >= RR_CREDIT_GRANT_MIN || c->tx.grant_now) &&
-	       send_grant_message(c);
+	return c->credit.owed >= RR_CREDIT_GRANT_MIN || c->tx.grant_now;
+}
+
+static bool send_grant(struct rr_conn *c)
+{
+	return is_grant_possible(c) && send_grant_message(c);
 }
 
 /* -- choosing the next message --------------------------------------------- */
@@ -357,10 +364,23 @@ static bool send_props(struct rr_conn *c)
 	return true;
 }
 
+/* Returns true if a message may have to be sent, on a connection that is READY.
+ * Otherwise rr_tx_send_next() would have nothing to do. */
+static bool has_work(const struct rr_conn *c)
+{
+	const struct rr_tx *t = &c->tx;
+
+	return c->busy || !rr_list_empty(&t->calls) || has_queued(t) || t->stalled ||
+	       is_grant_possible(c);
+}
+
 bool rr_tx_send_next(struct rr_conn *c)
 {
-	bool exchanging = c->version->properties && c->props.out != RR_PROPS_OUT_FINAL;
+	bool exchanging;
 
+	if (c->state == RR_CONN_READY && !has_work(c))
+		return false;
+	exchanging = c->version->properties && c->props.out != RR_PROPS_OUT_FINAL;
 	if (!rr_conn_live(c) || rr_tx_clogged(c))
 		return false;
 	if (first_error_unsettled(c))
