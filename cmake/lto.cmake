@@ -6,9 +6,10 @@ if(RR_LTO AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
   add_link_options(-flto=auto)
   # On x86, GCC clears and copies structs of some hundred octets by "rep stos" and "rep movs",
   # which take dozens of cycles to start.  The linker needs the options too: it makes the code.
+  # The limit for copies is low, because it also holds for lengths that are not constant.
   include(CheckCCompilerFlag)
-  set(rr_by_vectors vector_loop:512:noalign,libcall:-1:noalign)
-  set(rr_by_vectors -mmemset-strategy=${rr_by_vectors} -mmemcpy-strategy=${rr_by_vectors})
+  set(rr_by_vectors -mmemset-strategy=vector_loop:512:noalign,libcall:-1:noalign
+    -mmemcpy-strategy=vector_loop:192:noalign,libcall:-1:noalign)
   check_c_compiler_flag("${rr_by_vectors}" RR_HAS_MEM_STRATEGIES)
   if(RR_HAS_MEM_STRATEGIES)
     add_compile_options(${rr_by_vectors})
