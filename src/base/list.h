@@ -57,6 +57,18 @@ static inline struct rr_list *rr_list_pop(struct rr_list *head)
 	return n;
 }
 
+/* Moves all elements of @from to the end of @to. */
+static inline void rr_list_take(struct rr_list *to, struct rr_list *from)
+{
+	if (rr_list_empty(from))
+		return;
+	from->next->prev = to->prev;
+	from->prev->next = to;
+	to->prev->next = from->next;
+	to->prev = from->prev;
+	rr_list_init(from);
+}
+
 #define rr_list_for_each(pos, head)                                                    \
 	for ((pos) = (head)->next; (pos) != (head); (pos) = (pos)->next)
 

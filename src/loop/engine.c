@@ -115,8 +115,7 @@ static void run_posts(struct rpcrdma_engine *e)
 
 	rr_list_init(&batch);
 	pthread_mutex_lock(&e->post_lock);
-	while ((n = rr_list_pop(&e->posts)))
-		rr_list_push(&batch, n);
+	rr_list_take(&batch, &e->posts);
 	pthread_mutex_unlock(&e->post_lock);
 	while ((n = rr_list_pop(&batch))) {
 		struct rr_post *p = rr_container_of(n, struct rr_post, link);
@@ -357,8 +356,7 @@ static void turn_dirty_members(struct rpcrdma_engine *e)
 	struct rr_list *n, todo;
 
 	rr_list_init(&todo);
-	while ((n = rr_list_pop(&e->dirty)))
-		rr_list_push(&todo, n);
+	rr_list_take(&todo, &e->dirty);
 	while ((n = rr_list_pop(&todo))) {
 		struct rr_member *m = rr_container_of(n, struct rr_member, dirty);
 
@@ -402,8 +400,7 @@ static void abandon_owners(struct rpcrdma_engine *e)
 
 	/* An owner may free other owners, so no pointer is kept across the call. */
 	rr_list_init(&todo);
-	while ((n = rr_list_pop(&e->owners)))
-		rr_list_push(&todo, n);
+	rr_list_take(&todo, &e->owners);
 	while ((n = rr_list_pop(&todo))) {
 		rr_list_push(&e->owners, n);
 		rr_container_of(n, struct rr_owner, link)
@@ -518,8 +515,10 @@ int rr_engine_turn(struct rpcrdma_engine *e, int timeout_ms)
 		s->ready(s);
 	}
 	flush_dirty(e); /* handles input before due timers */
-	rr_timers_run(&e->timers, e->now);
-	flush_dirty(e);
+	if (rr_timers_next(&e->timers) <= e->now) {
+		rr_timers_run(&e->timers, e->now);
+		flush_dirty(e);
+	}
 	if (!rr_list_empty(&e->late))
 		run_late_work(e);
 	while (!rr_list_empty(&e->over))

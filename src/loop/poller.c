@@ -105,6 +105,12 @@ void rr_poller_del(struct rr_poller *p, struct rr_source *s)
 	s->fd = -1;
 }
 
+static void add_ready(struct rr_poller *p, struct rr_source *s)
+{
+	p->ready[p->n_ready++] = s;
+	p->any_greedy |= s->greedy;
+}
+
 static int wait_few(struct rr_poller *p, int timeout_ms)
 {
 	int n = poll(p->few_fds, p->n_few, timeout_ms);
@@ -113,7 +119,7 @@ static int wait_few(struct rr_poller *p, int timeout_ms)
 		return -errno;
 	for (unsigned i = 0; p->n_ready < (unsigned)n && i < p->n_few; i++)
 		if (p->few_fds[i].revents)
-			p->ready[p->n_ready++] = p->few[i];
+			add_ready(p, p->few[i]);
 	return n;
 }
 
@@ -125,7 +131,7 @@ static int wait_many(struct rr_poller *p, int timeout_ms)
 	if (n < 0)
 		return -errno;
 	for (int i = 0; i < n; i++)
-		p->ready[p->n_ready++] = ev[i].data.ptr;
+		add_ready(p, ev[i].data.ptr);
 	return n;
 }
 
@@ -151,9 +157,11 @@ int rr_poller_wait(struct rr_poller *p, int timeout_ms)
 	int n;
 
 	p->n_ready = p->at_ready = 0;
+	p->any_greedy = false;
 	p->syscalls++;
 	n = p->epfd < 0 ? wait_few(p, timeout_ms) : wait_many(p, timeout_ms);
-	move_greedy_last(p);
+	if (p->any_greedy)
+		move_greedy_last(p);
 	return n == -EINTR ? 0 : n;
 }
 

@@ -31,6 +31,7 @@ struct rr_poller {
 	struct pollfd few_fds[RR_POLLER_FEW];     /* of @few, in the same order */
 	struct rr_source *ready[RR_POLLER_BATCH]; /* NULL: removed after the wait */
 	unsigned n_ready, at_ready;
+	bool any_greedy; /* the last wait found a greedy source */
 	uint64_t syscalls;
 };
 

@@ -478,12 +478,14 @@ static uint32_t iw_events(const struct rr_ep *base)
 static rr_time iw_deadline(const struct rr_ep *base)
 {
 	const struct rr_iw_ep *ep = rr_iw_of(base);
+	rr_time next;
 
 	if (ep->state == RR_IW_DEAD)
 		return RR_TIME_NEVER;
 	if (ep->rx.more)
 		return ep->base.now;
-	return RR_MIN(RR_MIN(ep->base.deadline, ep->quiet), ep->kick_at);
+	next = RR_MIN(ep->base.deadline, ep->quiet);
+	return RR_MIN(next, ep->kick_at);
 }
 
 /*

@@ -597,6 +597,12 @@ static bool frame_due(struct rr_iw_ep *ep)
 	return true;
 }
 
+/* Returns true if there is a message to be framed, now or later. */
+static bool has_message(const struct rr_iw_ep *ep)
+{
+	return ep->tx.due || ep->resps.count || has_waiting_wr(ep);
+}
+
 /* Frames one FPDU.  Returns false if nothing can be framed now. */
 static bool frame_one(struct rr_iw_ep *ep)
 {
@@ -705,7 +711,7 @@ static bool frame_ahead(struct rr_iw_ep *ep)
 		end_without_memory(ep);
 		return false;
 	}
-	while (has_tx_room(tx) && frame_one(ep))
+	while (has_message(ep) && has_tx_room(tx) && frame_one(ep))
 		if (ep->state == RR_IW_DEAD)
 			return false;
 	return tx->head != tx->tail;
