@@ -30,9 +30,8 @@ void rr_reply_fail(struct rr_conn *c, struct rr_request_state *q,
 /* -- planning -------------------------------------------------------------- */
 
 struct reply_plan {
-	const struct rr_piece *item[RR_WIRE_MAX_WRITES]; /* item written to each Write
-	                                                  * chunk; NULL = chunk
-	                                                  * unused */
+	/* Item written to each Write chunk of the request; NULL = chunk unused. */
+	const struct rr_piece *item[RR_WIRE_MAX_WRITES];
 	bool simple;  /* the stream is sent in one message */
 	bool special; /* the stream is sent in the Reply chunk */
 };
@@ -55,6 +54,8 @@ static bool place_items(struct rr_request_state *q, const struct rr_piece *piece
 	unsigned next = 0;
 
 	rr_stream_init(&q->stream);
+	for (unsigned i = 0; i < q->req.n_writes; i++)
+		p->item[i] = NULL;
 	for (unsigned i = 0; i < n; i++) {
 		const struct rr_piece *k = &pieces[i];
 		unsigned chunk = k->item ? next++ : q->req.n_writes;
@@ -327,9 +328,10 @@ void rr_conn_reply(struct rr_conn *c, struct rr_request *r,
 {
 	struct rr_request_state *q = r->priv;
 	struct rr_error e = {.code = RDMA2_ERR_SYSTEM};
-	struct reply_plan p = {0};
+	struct reply_plan p;
 
 	c->now = now;
+	p.simple = p.special = false;
 	RR_ASSERT(q->with_user);
 	q->with_user = false;
 	if (q->rtr ? !rr_conn_live(c) || !rr_rtr_respond(c, q, pieces, n_pieces, &e)
