@@ -236,6 +236,7 @@ static void drain(struct world *w)
 	struct rr_conn_info info;
 	struct rr_action a;
 
+	memset(&a, 0xee, sizeof(a)); /* a member that is not set must not be used */
 	while (!w->closed && rr_conn_next(w->conn, &a))
 		act(w, &a);
 	rr_conn_info(w->conn, &info);

@@ -43,13 +43,11 @@ static void poll_xmit(struct rr_conn *c, struct rr_xmit *x, struct rr_action *re
 static void poll_recv(const struct rr_conn *c, const struct rr_rbuf *b,
                       struct rr_action *ret)
 {
-	ret->n_sge = 1;
 	ret->sge[0] = (struct rr_sge){.base = b->data, .len = (uint32_t)c->rbuf_bytes};
 }
 
 static void poll_read(const struct rr_read_op *r, struct rr_action *ret)
 {
-	ret->n_sge = 1;
 	ret->sge[0] = r->sge;
 	ret->handle = r->handle;
 	ret->offset = r->offset;
@@ -57,7 +55,6 @@ static void poll_read(const struct rr_read_op *r, struct rr_action *ret)
 
 static void poll_register(const struct rr_mr *m, struct rr_action *ret)
 {
-	ret->n_sge = 1;
 	ret->sge[0] = (struct rr_sge){.base = m->base,
 	                              .len = (uint32_t)RR_MIN(m->len, UINT32_MAX)};
 	ret->reg_len = m->len;
@@ -82,18 +79,10 @@ static void poll_call(struct rr_conn *c, struct rr_call_state *s, struct rr_acti
 	rr_call_polled(c, s);
 }
 
-/* Resets every member except sge[], whose entries are undefined. */
-static void reset_action(struct rr_action *ret, enum rr_action_kind kind,
-                         uint64_t token)
-{
-	memset(ret, 0, offsetof(struct rr_action, sge));
-	ret->kind = kind;
-	ret->token = token;
-}
-
 static void poll_action(struct rr_conn *c, struct rr_op *op, struct rr_action *ret)
 {
-	reset_action(ret, op->kind, rr_op_token(op));
+	ret->kind = op->kind;
+	ret->token = rr_op_token(op);
 	switch (op->kind) {
 	case RR_ACT_POST_RECV:
 		poll_recv(c, rr_container_of(op, struct rr_rbuf, op), ret);
@@ -139,7 +128,7 @@ static bool poll_closed(struct rr_conn *c, struct rr_action *ret)
 	if (c->state != RR_CONN_LOST || c->n_calls || c->n_requests)
 		return false;
 	rr_conn_move(c, RR_CONN_EV_EMPTY, RR_CONN_CLOSED);
-	reset_action(ret, RR_ACT_CLOSED, 0);
+	ret->kind = RR_ACT_CLOSED;
 	ret->status = c->error;
 	return true;
 }

@@ -381,10 +381,10 @@ enum rr_action_kind {
 	                      * rr_conn_refuse */
 	RR_ACT_REQUEST_DONE, /* request, status: the reply's memory may be reused; the
 	                      * next poll frees the request */
-	RR_ACT_CALL_DONE,    /* call: has ended */
+	RR_ACT_CALL_DONE,    /* call, status: has ended */
 	RR_ACT_DISCONNECT,   /* start an orderly disconnect of the provider's
 	                      * connection; status has the reason */
-	RR_ACT_CLOSED,       /* last action, after rr_conn_lost */
+	RR_ACT_CLOSED,       /* status: last action, after rr_conn_lost */
 };
 
 enum rr_ext_what {
@@ -407,6 +407,7 @@ struct rr_ext_event {
 	size_t len;
 };
 
+/* Only @kind and the members that enum rr_action_kind lists for the kind are set. */
 struct rr_action {
 	enum rr_action_kind kind;
 	uint64_t token; /* an address: must not appear in traces */

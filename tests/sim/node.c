@@ -95,18 +95,29 @@ static void on_ready(struct rr_pump *p)
 	start_ready(n);
 }
 
+/* Notes the members that the action has. */
+static void note_action(struct node *n, const struct rr_action *a)
+{
+	bool send = a->kind == RR_ACT_SEND, write = a->kind == RR_ACT_WRITE;
+	bool read = a->kind == RR_ACT_READ, inv = a->kind == RR_ACT_INVALIDATE;
+	bool end = a->kind == RR_ACT_REQUEST_DONE || a->kind == RR_ACT_CALL_DONE ||
+	           a->kind == RR_ACT_DISCONNECT || a->kind == RR_ACT_CLOSED;
+	const uint64_t v[] = {(uint64_t)a->kind,
+	                      write || read || inv ? a->handle : 0,
+	                      write || read ? a->offset : 0,
+	                      a->kind == RR_ACT_REGISTER ? a->reg_len : 0,
+	                      send || write ? a->n_sge : 0,
+	                      send ? a->inv_handle : 0,
+	                      end ? (uint64_t)(int64_t)a->status : 0};
+
+	run_note(n->run, "action", n->side, v, 7);
+}
+
 static void on_action(struct rr_pump *p, const struct rr_action *a)
 {
 	struct node *n = node_of(p);
-	const uint64_t v[] = {(uint64_t)a->kind,
-	                      a->handle,
-	                      a->offset,
-	                      a->reg_len,
-	                      a->n_sge,
-	                      a->inv_handle,
-	                      (uint64_t)(int64_t)a->status};
 
-	run_note(n->run, "action", n->side, v, 7);
+	note_action(n, a);
 	CHECK(n->run, !rr_pump_over(p), "side %u: action %d after CLOSED", n->side,
 	      a->kind);
 	tally.stalls += a == &p->held;
