@@ -16,9 +16,9 @@
  * Normal path of a Call: rr_conn_call -> RR_ACT_REGISTER (one for each chunk) ->
  * RR_ACT_SEND (one or several) -> [peer] -> rr_conn_received -> RR_ACT_INVALIDATE (for
  * regions that the peer did not invalidate) -> RR_ACT_CALL_DONE.
- * Normal path of a request: rr_conn_received -> RR_ACT_ADMIT -> rr_conn_admit ->
- * RR_ACT_READ -> RR_ACT_REQUEST -> rr_conn_reply -> RR_ACT_WRITE -> RR_ACT_SEND ->
- * RR_ACT_REQUEST_DONE.
+ * Normal path of a request: rr_conn_received -> RR_ACT_ADMIT -> [rr_conn_admit ->
+ * RR_ACT_READ -> RR_ACT_REQUEST, if there are Read chunks] -> rr_conn_reply ->
+ * RR_ACT_WRITE -> RR_ACT_SEND -> RR_ACT_REQUEST_DONE.
  *
  * Failure: a faulty message ends one call, with RDMA2_ERROR or a local error
  * ("Order of checks on receipt" in docs/decisions.md).  A connection error queues
@@ -376,7 +376,8 @@ enum rr_action_kind {
 	RR_ACT_INVALIDATE,   /* handle, token */
 	RR_ACT_READY,        /* the connection is ready for RPC */
 	RR_ACT_EXTENSION,    /* ext: an extension's event */
-	RR_ACT_ADMIT,        /* request: answer with rr_conn_admit or rr_conn_refuse */
+	RR_ACT_ADMIT,        /* request: answer with rr_conn_admit or rr_conn_refuse; or
+	                      * serve it, see rr_conn_is_whole */
 	RR_ACT_REQUEST,      /* request, complete: answer with rr_conn_reply or
 	                      * rr_conn_refuse */
 	RR_ACT_REQUEST_DONE, /* request, status: the reply's memory may be reused; the
@@ -543,6 +544,9 @@ void rr_conn_call_release(struct rr_conn *, struct rr_call *, rr_time now);
 /* Returns the number of octets in Read chunk number @i, counted from 0.  Call it at
  * ADMIT. */
 size_t rr_conn_read_bytes(const struct rr_request *, unsigned i);
+/* Returns true if nothing of the request has to be pulled.  At ADMIT the user may then
+ * serve the request at once, as at REQUEST, instead of calling rr_conn_admit. */
+bool rr_conn_is_whole(const struct rr_conn *, const struct rr_request *);
 /*
  * Admits a request: its Read chunks are pulled.  The @i-th entry of @sinks is memory
  * for the @i-th Read chunk, at least as long as the chunk and lent until REQUEST_DONE.

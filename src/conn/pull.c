@@ -189,6 +189,13 @@ void rr_pull_start(struct rr_conn *c, struct rr_request_state *q,
 		finish_pull(c, q);
 }
 
+/* -- at ADMIT -------------------------------------------------------------- */
+
+bool rr_conn_is_whole(const struct rr_conn *c, const struct rr_request *r)
+{
+	return !r->special && !r->n_reads && !r->priv->rtr && rr_conn_live(c);
+}
+
 /* -- after ADMIT ----------------------------------------------------------- */
 
 /* Queues Reads for the remaining octets of a Special Call.  Returns false if there is

@@ -152,7 +152,7 @@ enum rr_call_phase {
 	X(TURN, "waits until fewer requests are being served", TURN | END)             \
 	X(BUDGET, "waits for memory to pull into", RESERVE | END)                      \
 	X(PULLING_CALL, "the Position Zero chunk is being read", PULL | END)           \
-	X(ADMIT, "the user decides", ADMIT | REPLY | END)                              \
+	X(ADMIT, "the user decides, or serves it", ADMIT | REPLY | END)                \
 	X(PULLING, "Read chunks are being read", PULL | END)                           \
 	X(SERVED, "the user serves it", REPLY | END)                                   \
 	X(REPLYING, "the reply is written and sent", CARRY | END)                      \

@@ -27,7 +27,10 @@ struct rr_dispatch;
  * declared below. */
 struct rr_link_owner_ops {
 	void (*ready)(struct rr_link *);
-	void (*admit)(struct rr_link *, struct rr_request *); /* must admit or refuse */
+	/* Must admit, refuse or serve the request, now or later. */
+	void (*admit)(struct rr_link *, struct rr_request *);
+	/* Serves the request.  The dispatch also calls this function, for a request that
+	 * needs no admission (rr_conn_is_whole). */
 	void (*request)(struct rr_link *, struct rr_request *);
 	void (*request_done)(struct rr_link *, struct rr_request *, int status);
 	/* Called when the engine is freed: drops the requests that handlers have not

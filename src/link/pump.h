@@ -42,7 +42,8 @@ struct rr_pump;
 /* The owner's functions, called while the pump runs.  The first four are required; each
  * of the others may be NULL. */
 struct rr_pump_ops {
-	void (*admit)(struct rr_pump *, struct rr_request *); /* must admit or refuse */
+	/* Must admit, refuse or serve the request, now or later. */
+	void (*admit)(struct rr_pump *, struct rr_request *);
 	void (*request)(struct rr_pump *, struct rr_request *);
 	void (*request_done)(struct rr_pump *, struct rr_request *, int status);
 	void (*call_done)(struct rr_pump *, struct rr_call *);

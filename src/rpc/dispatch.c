@@ -525,8 +525,8 @@ static void execute_request(struct rr_paced *j)
 		call_handler(q);
 }
 
-/* Admits the request to the connection, which pulls its Read chunks.  An rr_paced.go
- * function. */
+/* Admits the request to the connection, which pulls its Read chunks; or has it served at
+ * once if there is nothing to pull.  An rr_paced.go function. */
 static void pull_request(struct rr_paced *j)
 {
 	struct rpcrdma_request *q = rr_container_of(j, struct rpcrdma_request, pull);
@@ -535,6 +535,8 @@ static void pull_request(struct rr_paced *j)
 	rr_pace_charge(&q->dispatch->pulls, j, j->bytes);
 	if (q->dispatch->service->pass && q->r->n_reads)
 		admit_passthrough(q);
+	else if (rr_conn_is_whole(l->conn, q->r))
+		l->ops->request(l, q->r);
 	else
 		rr_conn_admit(l->conn, q->r, q->placed ? q->places : NULL,
 		              l->engine->now);

@@ -605,6 +605,8 @@ void load_admit(struct node *n, struct rr_request *q)
 	q->user = s->index;
 	if (refuses(s) && s->refuse_early)
 		refuse(n, v);
+	else if (s->index & 1 && rr_conn_is_whole(n->pump.conn, q))
+		load_request(n, q);
 	else
 		rr_conn_admit(n->pump.conn, q, own_sinks(v, sge) ? sge : NULL,
 		              run_now(n->run));

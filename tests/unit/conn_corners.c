@@ -480,6 +480,60 @@ static void a_copied_reply_ends_its_request(void **state)
 	}
 }
 
+static bool whole, whole_closed;
+
+static void note_whole(struct side *s, struct rr_request *r)
+{
+	whole = rr_conn_is_whole(s->c, r);
+	raw_held = r;
+}
+
+/* A request may be served at ADMIT if no part of it has to be pulled. */
+static void a_whole_request_needs_no_admission(void **state)
+{
+	static const char *const calls[] = {
+	        "00000055" MSG "00000000 " READ(
+	                "00000014", "00000010") "00000000 "
+	                                        "00000000 00000000 " CALL("00000055"),
+	        "00000055" MSG EMPTY CALL("00000055"),
+	};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct side *s = raw_ready(RR_CONN_SERVER, NULL);
+
+		s->on_admit = note_whole;
+		raw_receive(s, calls[i]);
+		assert_int_equal(s->admitted, 1);
+		assert_int_equal(whole, i == 1);
+		raw_answer_held(s, 20);
+		assert_int_equal(s->requested, 0);
+		assert_int_equal(s->requests_done, 1);
+		raw_expect(s, "00000055" MSG_REPLY EMPTY REPLY("00000055") "00000000");
+		raw_end(s);
+	}
+}
+
+static void close_and_ask(struct side *s, struct rr_request *r)
+{
+	rr_conn_close(s->c, 0, s->now);
+	whole_closed = rr_conn_is_whole(s->c, r);
+	rr_conn_admit(s->c, r, NULL, s->now);
+}
+
+/* A request is not served if its connection is being closed. */
+static void no_request_is_whole_after_the_end(void **state)
+{
+	struct side *s = raw_ready(RR_CONN_SERVER, NULL);
+
+	whole_closed = true;
+	s->on_admit = close_and_ask;
+	raw_receive(s, "00000055" MSG EMPTY CALL("00000055"));
+	assert_false(whole_closed);
+	assert_int_equal(s->requested, 0);
+	assert_int_equal(s->requests_done, 1);
+	raw_end(s);
+}
+
 static int done_status;
 
 static void note_done(struct side *s, struct rr_request *r)
@@ -701,6 +755,8 @@ int main(void)
 	        cmocka_unit_test(lengths_beyond_32_bits_are_reported_as_the_most),
 	        cmocka_unit_test(a_reply_that_is_no_xdr_is_not_sent),
 	        cmocka_unit_test(a_copied_reply_ends_its_request),
+	        cmocka_unit_test(a_whole_request_needs_no_admission),
+	        cmocka_unit_test(no_request_is_whole_after_the_end),
 	        cmocka_unit_test(sinks_too_small_are_not_used),
 	        cmocka_unit_test(a_reassembly_beyond_the_budget_is_refused),
 	        cmocka_unit_test(a_reassembly_of_exactly_the_limit),
