@@ -51,7 +51,7 @@ static void start(const char *memory)
 	r.preload = STUCK_FS;
 	r.preload_flag = flag;
 	nfsd_start(&r, "--export", export, "--stats-on-exit", stats, "--memory", memory,
-	           "--mount-port", "0", NULL);
+	           "--threads", "4", "--mount-port", "0", NULL);
 	assert_int_equal(nfsd_mount(&r, "/stuck", &stuck), MNT3_OK);
 	other = ask_connect(&r, r.port);
 }

@@ -255,7 +255,7 @@ static const struct tool_option options[] = {
          "answer CREATE, REMOVE, RENAME, SETATTR... before they are on storage (WRITE "
          "and COMMIT are not affected)",
          NULL, TOOL_AT(TOOL_SET, struct daemon, nfsd.async)},
-        {"threads", NULL, "N", "threads for each file system, 1 to 64 (4)", NULL,
+        {"threads", NULL, "N", "threads for each file system, 1 to 64 (16)", NULL,
          TOOL_RANGE(TOOL_NUMBER, struct daemon, threads, 1, 64)},
         {"connections", NULL, "N", "most connections of a listener (128)", NULL,
          TOOL_RANGE(TOOL_NUMBER, struct daemon, connections, 1, 65536)},

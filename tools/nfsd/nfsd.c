@@ -381,7 +381,7 @@ int nfsd_main(int argc, char **argv)
 		return TOOL_FAILED;
 	if (tool_log_is_journal())
 		tool_log_levels();
-	s->threads = 4;
+	s->threads = 16;
 	s->mount_port = s->gss_port = NO_PORT;
 	s->connections = 128;
 	s->reply_cache = 8 << 20;
