@@ -88,6 +88,34 @@ static void crc32c(void **state)
 	assert_memory_equal(b, "\x83\x92\x06\xe3", 4);
 }
 
+/* Adds @len octets to @crc bit by bit. */
+static uint32_t add_bits(uint32_t crc, const uint8_t *p, size_t len)
+{
+	while (len--) {
+		crc ^= *p++;
+		for (unsigned i = 0; i < 8; i++)
+			crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78u : 0);
+	}
+	return crc;
+}
+
+/* Short input and long input are added in different ways. */
+static void crc32c_of_every_length(void **state)
+{
+	uint8_t mem[600];
+
+	for (size_t i = 0; i < sizeof(mem); i++)
+		mem[i] = (uint8_t)(i * 151 >> 3);
+	for (size_t len = 0; len < sizeof(mem); len++) {
+		const uint8_t *p = mem + sizeof(mem) - len;
+
+		assert_int_equal(rr_crc_add(RR_CRC_INIT, p, len),
+		                 add_bits(RR_CRC_INIT, p, len));
+		assert_int_equal(rr_crc_add(0x12345678, mem, len),
+		                 add_bits(0x12345678, mem, len));
+	}
+}
+
 static void rfc5044_first_with_marker(void **state)
 {
 	struct rr_framer f = {.crc = true, .markers = true};
@@ -384,6 +412,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(crc32c),
+	        cmocka_unit_test(crc32c_of_every_length),
 	        cmocka_unit_test(rfc5044_first_with_marker),
 	        cmocka_unit_test(rfc5044_marker_inside),
 	        cmocka_unit_test(marker_between),
