@@ -172,11 +172,10 @@ bool rr_conn_next(struct rr_conn *c, struct rr_action *ret)
 
 /* Completes a Send or Write.  Returns false if no action results.  Other messages may
  * have waited for this one in three cases: a feature has work, the message belongs to a
- * request, or no message could be sent. */
+ * request, or they could not be sent. */
 static bool complete_xmit(struct rr_conn *c, struct rr_xmit *x, int status)
 {
-	bool awaited =
-	        x->request || c->busy || rr_tx_clogged(c) || !c->version->may_send(c);
+	bool awaited = x->request || c->busy || rr_tx_clogged(c) || c->tx.stalled;
 
 	rr_xmit_completed(c, x, status);
 	return awaited || !rr_list_empty(&c->actions);

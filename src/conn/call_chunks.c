@@ -31,7 +31,9 @@ int rr_call_chunks_prepare(struct rr_conn *c, struct rr_call_state *s)
 
 	if (err)
 		return err;
-	if (s->chunks && s->chunks->n)
+	if (!s->chunks)
+		rr_call_move(s, RR_CALL_EV_PLAN, RR_CALL_PREPARED);
+	else if (s->chunks->n)
 		register_regions(c, s);
 	else
 		rr_call_chunks_build(c, s, RR_CALL_EV_PLAN);
@@ -109,8 +111,6 @@ void rr_call_chunks_build(struct rr_conn *c, struct rr_call_state *s,
 	const struct rr_mr *reply;
 
 	rr_call_move(s, by, RR_CALL_PREPARED);
-	if (!o)
-		return;
 	for (unsigned i = 0; i < o->n; i++) /* the Position Zero chunk must be first */
 		if (o->region[i].use == RR_USE_CALL)
 			rr_mr_list_read(c, &o->region[i], &o->lists);

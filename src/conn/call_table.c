@@ -11,6 +11,9 @@ static void link_entry(struct rr_call_table *t, struct rr_call_entry *e)
 	struct rr_call_entry **b = rr_call_table_bucket(t, e->xid);
 
 	e->next = *b;
+	e->at = b;
+	if (e->next)
+		e->next->at = &e->next;
 	*b = e;
 }
 
@@ -48,21 +51,18 @@ bool rr_call_table_add(struct rr_call_table *t, const struct rr_mem *mem,
 	if (t->count >= t->buckets && !grow_table(t, mem))
 		return false;
 	link_entry(t, e);
-	e->listed = true;
 	t->count++;
 	return true;
 }
 
 void rr_call_table_del(struct rr_call_table *t, struct rr_call_entry *e)
 {
-	struct rr_call_entry **p;
-
-	if (!e->listed)
+	if (!e->at)
 		return;
-	for (p = rr_call_table_bucket(t, e->xid); *p != e; p = &(*p)->next)
-		;
-	*p = e->next;
-	e->listed = false;
+	*e->at = e->next;
+	if (e->next)
+		e->next->at = e->at;
+	e->at = NULL;
 	t->count--;
 }
 

@@ -10,8 +10,9 @@
 
 struct rr_call_entry {
 	struct rr_call_entry *next; /* next entry in the same bucket */
+	struct rr_call_entry **at; /* the pointer to this entry; NULL = the entry is not
+	                             * in the table */
 	uint32_t xid;
-	bool listed; /* the entry is in the table */
 };
 
 /* A table with all members zero is empty. */
@@ -38,11 +39,11 @@ static inline struct rr_call_entry *rr_call_table_find(const struct rr_call_tabl
 		e = e->next;
 	return e;
 }
-/* Adds @e, which must not be listed, under an XID that no other entry has.  Allocates
+/* Adds @e, which must not be in the table, under an XID that no other entry has.  Allocates
  * buckets from @mem.  Returns false if there is no memory for the first buckets. */
 bool rr_call_table_add(struct rr_call_table *, const struct rr_mem *,
                        struct rr_call_entry *e) RR_MUST_CHECK;
-/* Removes @e.  No effect if @e is not listed. */
+/* Removes @e.  No effect if @e is not in the table. */
 void rr_call_table_del(struct rr_call_table *, struct rr_call_entry *e);
 /* Frees the buckets. */
 void rr_call_table_fini(struct rr_call_table *, const struct rr_mem *);

@@ -5,7 +5,7 @@
 void rr_stream_init(struct rr_stream *s)
 {
 	s->n = s->at = 0;
-	s->off = s->left = 0;
+	s->off = s->left = s->all = 0;
 }
 
 bool rr_stream_add(struct rr_stream *s, const void *base, size_t len, size_t pad)
@@ -16,6 +16,7 @@ bool rr_stream_add(struct rr_stream *s, const void *base, size_t len, size_t pad
 		return false;
 	s->s[s->n++] = (struct rr_slice){.base = base, .len = len, .pad = pad};
 	s->left += len + pad;
+	s->all += len + pad;
 	return true;
 }
 

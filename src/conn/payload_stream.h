@@ -24,6 +24,7 @@ struct rr_stream {
 	unsigned at; /* index of the slice to read next */
 	size_t off;  /* octets of slice @at already read, including padding */
 	size_t left; /* octets not yet read, including padding */
+	size_t all;  /* octets of all slices, including padding */
 };
 
 void rr_stream_init(struct rr_stream *);

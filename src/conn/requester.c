@@ -158,15 +158,6 @@ static void count_call_sent(struct rr_conn *c, const struct rr_call_state *s,
 	rr_conn_trace(c, RR_TRACE_CALL_SENT, s->call->xid, format, payload, reads);
 }
 
-static size_t stream_bytes(const struct rr_stream *s)
-{
-	size_t sum = 0;
-
-	for (unsigned i = 0; i < s->n; i++)
-		sum += s->s[i].len + s->s[i].pad;
-	return sum;
-}
-
 void rr_call_sent_whole(struct rr_conn *c, struct rr_call_state *s, bool continued,
                         size_t payload)
 {
@@ -180,7 +171,7 @@ void rr_call_sent_whole(struct rr_conn *c, struct rr_call_state *s, bool continu
 
 static void note_call_sent(struct rr_conn *c, struct rr_call_state *s)
 {
-	rr_call_sent_whole(c, s, s->phase == RR_CALL_SENDING, stream_bytes(&s->stream));
+	rr_call_sent_whole(c, s, s->phase == RR_CALL_SENDING, s->stream.all);
 	c->tx.call = NULL;
 }
 
@@ -375,10 +366,10 @@ void rr_call_drained(struct rr_conn *c, uint32_t xid)
 }
 
 /* Returns the call's final status.  A Special Reply is checked only now, when the peer
- * can no longer change it. */
+ * can no longer change it; other Replies have been checked. */
 static int final_status(const struct rr_call_state *s)
 {
-	if (s->status == RR_CALL_OK &&
+	if (s->status == RR_CALL_OK && s->chunks && s->reply == s->chunks->reply.p &&
 	    !rr_answer_is_reply(s->reply, s->reply_len, s->call->xid))
 		return -EBADMSG;
 	return s->status;

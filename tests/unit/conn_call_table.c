@@ -43,7 +43,7 @@ static void run(uint32_t step)
 	for (uint32_t i = 0; i < CALLS; i++) {
 		e[i] = (struct rr_call_entry){.xid = i * step};
 		assert_true(rr_call_table_add(&t, &mem, &e[i]));
-		assert_true(e[i].listed);
+		assert_non_null(e[i].at);
 	}
 	for (uint32_t i = 0; i < CALLS; i += 2) {
 		rr_call_table_del(&t, &e[i]);
@@ -73,7 +73,7 @@ static void without_memory_chains_get_longer(void **state)
 	(void)state;
 	exhausted = true;
 	assert_false(rr_call_table_add(&t, &mem, &e[0]));
-	assert_false(e[0].listed);
+	assert_null(e[0].at);
 	exhausted = false;
 	assert_true(rr_call_table_add(&t, &mem, &e[0]));
 	exhausted = true;
