@@ -535,7 +535,7 @@ enum { HEADER_MAX = 64 }; /* no header without chunks has more octets */
 
 /* Returns true if no chunk is asked for, no result may be moved by one, and the Reply is
  * short. */
-static bool is_plain(const struct rr_conn *c, const struct rr_call *call)
+static bool is_plain_call(const struct rr_conn *c, const struct rr_call *call)
 {
 	return !call->n_dests && !call->recovery.error.code &&
 	       !(call->flags & (RR_CALL_SPECIAL | RR_CALL_WHOLE | RR_CALL_ROOM)) &&
@@ -550,7 +550,7 @@ static bool plan_plain(const struct rr_conn *c, struct rr_call_state *s)
 	const struct rr_call *call = s->call;
 	size_t space = c->props.send_inline - HEADER_MAX;
 
-	if (!is_plain(c, call))
+	if (!is_plain_call(c, call))
 		return false;
 	for (unsigned i = 0; i < call->n_pieces; i++) {
 		const struct rr_piece *k = &call->pieces[i];
