@@ -366,7 +366,7 @@ static bool send_props(struct rr_conn *c)
 
 /* Returns true if a message may have to be sent, on a connection that is READY.
  * Otherwise rr_tx_send_next() would have nothing to do. */
-static bool has_message(const struct rr_conn *c)
+static bool may_have_message(const struct rr_conn *c)
 {
 	const struct rr_tx *t = &c->tx;
 
@@ -378,7 +378,7 @@ bool rr_tx_send_next(struct rr_conn *c)
 {
 	bool exchanging;
 
-	if (c->state == RR_CONN_READY && !has_message(c))
+	if (c->state == RR_CONN_READY && !may_have_message(c))
 		return false;
 	exchanging = c->version->properties && c->props.out != RR_PROPS_OUT_FINAL;
 	if (!rr_conn_live(c) || rr_tx_clogged(c))
