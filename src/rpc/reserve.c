@@ -256,9 +256,9 @@ void rr_reserve_peer(struct rpcrdma_request *q, bool moves)
 
 void rr_reserve_answered(struct rpcrdma_request *q)
 {
-	uint64_t left = q->room;
+	uint64_t left = q->room > q->dispatch->inline_bytes ? q->room : 0;
 
-	q->room = 0;
+	q->room -= left;
 	q->reserved -= left;
 	rr_reserve_peer(q, true);
 	if (left)

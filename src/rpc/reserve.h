@@ -9,8 +9,8 @@
  * plus the length of the Reply chunk or, without a Reply chunk, of an inline message.
  * The request stays in ADMIT until the claim is granted.  The handler's results are
  * allocated from the memory reserved for them.  The unused part is released with the
- * reply, and the rest when the request ends.  Items for which the program provides
- * memory (place.h) need no reservation.
+ * reply, if it is longer than an inline message, and the rest when the request ends.
+ * Items for which the program provides memory (place.h) need no reservation.
  *
  * A Call in parts makes its claim with the first part, when its length and its chunks
  * are not yet known.  It reserves enough for the longest message allowed and an inline
@@ -44,7 +44,8 @@ void rr_reserve_charge(struct rpcrdma_request *, size_t bytes);
 /* Records whether the request is waiting for the peer, which must either send the data
  * being pulled or receive the Reply. */
 void rr_reserve_peer(struct rpcrdma_request *, bool moves);
-/* Releases the memory for results that an answered request did not use. */
+/* Releases the memory for results that an answered request did not use.  A part no
+ * longer than an inline message is not worth it; rr_reserve_end releases that part. */
 void rr_reserve_answered(struct rpcrdma_request *);
 void rr_reserve_end(struct rpcrdma_request *);
 
