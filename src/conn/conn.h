@@ -165,6 +165,8 @@ struct rr_conn_config {
 	uint64_t max_held_bytes;    /* memory for Read chunks, and for reassembled
 	                             * messages that rr_room does not cover */
 	struct rr_room room;
+	bool pooled_receives; /* RR_ACT_POST_RECV has no memory: sge[0].base is NULL, and
+	                     * the provider calls rr_conn_receive_memory */
 	bool remote_invalidate;         /* the provider can send and receive Send With
 	                                 * Invalidate */
 	bool v1_no_remote_inv;          /* in version 1, use Send With Invalidate in
@@ -368,7 +370,7 @@ struct rr_request {
 /* -- Actions --------------------------------------------------------------- */
 
 enum rr_action_kind {
-	RR_ACT_POST_RECV,    /* sge[0], token */
+	RR_ACT_POST_RECV,    /* sge[0], token; base NULL: see pooled_receives */
 	RR_ACT_SEND,         /* sge, n_sge, inv_handle, token */
 	RR_ACT_WRITE,        /* sge, n_sge, handle, offset, token */
 	RR_ACT_READ,         /* sge[0], handle, offset, token */
@@ -470,6 +472,10 @@ void rr_conn_peer_private(struct rr_conn *, const void *data, size_t len);
  * allowed. */
 size_t rr_conn_own_private(const struct rr_conn_config *, uint8_t ret[8]);
 
+/* Provides @len octets of memory for the message that arrives in the Receive posted with
+ * @token.  The first @have octets are preserved if the Receive has memory already.
+ * Returns NULL if there is no memory.  See rr_prov_memory.receive. */
+void *rr_conn_receive_memory(struct rr_conn *, uint64_t token, size_t have, size_t len);
 /* Reports that the Receive posted with @token has completed.  @inv_handle is the handle
  * that the peer's Send invalidated, or 0. */
 void rr_conn_received(struct rr_conn *, uint64_t token, size_t len, uint32_t inv_handle,

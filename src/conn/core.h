@@ -122,6 +122,7 @@ struct rr_conn {
 	struct rr_list spares; /* Receive buffers neither posted nor in use, linked by
 	                        * rr_rbuf.op.link */
 	unsigned n_spares, posted;
+	struct rr_rblock kept_block; /* for the next message, if Receives are pooled */
 	uint32_t late_receives; /* Receives to be posted when the peer's first message
 	                         * arrives */
 	size_t rbuf_bytes;

@@ -14,6 +14,10 @@
  * another Receive has been posted.  Every path posts a Receive, including the path for
  * malformed messages.
  *
+ * If the provider takes pooled Receives (config.pooled_receives), a buffer has memory only
+ * from the arrival of a message's first octets until the buffer is posted again or
+ * becomes a spare.
+ *
  * Checks are made in the order of docs/decisions.md, and cited by the names given
  * there.  A message that fails a check is discarded without an answer, is answered with
  * RDMA2_ERROR (Calls), or ends its call (Replies).  A Reply or an error is never
@@ -28,18 +32,77 @@ size_t rr_conn_receive_bytes(const struct rr_conn *c)
 	return rr_rtr_block_bytes(c, c->rbuf_bytes);
 }
 
+static void free_block(struct rr_conn *c, struct rr_rblock *k)
+{
+	rr_mem_put(&c->cfg.mem, k->p, k->bytes);
+	k->p = NULL;
+}
+
+/* Takes the memory of a pooled Receive away.  The longest block is kept for the next
+ * message, unless it is longer than the default inline threshold. */
+static void drop_memory(struct rr_conn *c, struct rr_rbuf *b)
+{
+	struct rr_rblock *kept = &c->kept_block, k = b->block;
+
+	if (k.p && k.bytes <= RR_WIRE_DEFAULT_INLINE &&
+	    (!kept->p || k.bytes > kept->bytes)) {
+		b->block = *kept;
+		*kept = k;
+	}
+	free_block(c, &b->block);
+	b->data = NULL;
+}
+
+/* Returns memory for @bytes octets; its pointer is NULL if there is none. */
+static struct rr_rblock take_block(struct rr_conn *c, size_t bytes)
+{
+	struct rr_rblock k = c->kept_block;
+
+	if (k.p && k.bytes >= bytes)
+		c->kept_block.p = NULL;
+	else
+		k = (struct rr_rblock){rr_mem_get(&c->cfg.mem, bytes), bytes};
+	return k;
+}
+
+/* Gives the buffer memory for @len octets, and keeps the first @have octets.  Returns
+ * false if there is no memory. */
+static bool get_memory(struct rr_conn *c, struct rr_rbuf *b, size_t have, size_t len)
+{
+	struct rr_rblock k = take_block(c, rr_rtr_block_bytes(c, len));
+	uint8_t *data;
+
+	if (!k.p)
+		return false;
+	data = rr_rtr_align(c, k.p);
+	if (have)
+		memcpy(data, b->data, have);
+	free_block(c, &b->block);
+	b->block = k;
+	b->data = data;
+	return true;
+}
+
+void *rr_conn_receive_memory(struct rr_conn *c, uint64_t token, size_t have, size_t len)
+{
+	struct rr_op *op = (struct rr_op *)(uintptr_t)token;
+	struct rr_rbuf *b = rr_container_of(op, struct rr_rbuf, op);
+
+	RR_ASSERT(op->kind == RR_ACT_POST_RECV && have <= len && len <= c->rbuf_bytes);
+	return get_memory(c, b, have, len) ? b->data : NULL;
+}
+
 static struct rr_rbuf *new_rbuf(struct rr_conn *c)
 {
 	struct rr_rbuf *b = rr_slab_get(&c->rbuf_slab);
 
 	if (!b)
 		return NULL;
-	b->block = rr_mem_get(&c->cfg.mem, rr_conn_receive_bytes(c));
-	if (!b->block) {
+	b->block.p = b->data = NULL;
+	if (!c->cfg.pooled_receives && !get_memory(c, b, 0, c->rbuf_bytes)) {
 		rr_slab_put(&c->rbuf_slab, b);
 		return NULL;
 	}
-	b->data = rr_rtr_align(c, b->block);
 	rr_list_init(&b->op.link);
 	rr_list_push(&c->rbufs, &b->all);
 	return b;
@@ -49,7 +112,7 @@ static void free_rbuf(struct rr_conn *c, struct rr_rbuf *b)
 {
 	rr_list_del(&b->op.link);
 	rr_list_del(&b->all);
-	rr_mem_put(&c->cfg.mem, b->block, rr_conn_receive_bytes(c));
+	free_block(c, &b->block);
 	rr_slab_put(&c->rbuf_slab, b);
 }
 
@@ -71,6 +134,8 @@ void rr_recv_put(struct rr_conn *c, struct rr_rbuf *b)
 		free_rbuf(c, b);
 		return;
 	}
+	if (c->cfg.pooled_receives)
+		drop_memory(c, b);
 	rr_list_push_front(&c->spares, &b->op.link);
 	c->n_spares++;
 }
@@ -78,6 +143,8 @@ void rr_recv_put(struct rr_conn *c, struct rr_rbuf *b)
 static void post_rbuf(struct rr_conn *c, struct rr_rbuf *b)
 {
 	c->posted++;
+	if (c->cfg.pooled_receives)
+		drop_memory(c, b);
 	rr_action_enqueue(c, &b->op, RR_ACT_POST_RECV);
 }
 
@@ -126,6 +193,7 @@ void rr_recv_fini(struct rr_conn *c)
 
 	while ((n = rr_list_first(&c->rbufs)))
 		free_rbuf(c, rr_container_of(n, struct rr_rbuf, all));
+	free_block(c, &c->kept_block);
 	c->n_spares = 0;
 }
 

@@ -19,11 +19,17 @@ enum rr_discard_reason {
 	RR_DISCARD_ERROR,     /* an RDMA2_ERROR that is malformed or unknown */
 };
 
+/* Memory of a Receive buffer. */
+struct rr_rblock {
+	uint8_t *p;
+	size_t bytes;
+};
+
 struct rr_rbuf {
 	struct rr_op op;
-	struct rr_list all; /* conn.rbufs */
-	uint8_t *data;
-	uint8_t *block;      /* allocated memory that @data points into */
+	struct rr_list all;     /* conn.rbufs */
+	uint8_t *data;          /* NULL: a pooled Receive without memory */
+	struct rr_rblock block; /* allocated memory that @data points into */
 	const uint8_t *part; /* payload in @data of one part of a Call, kept until there
 	                      * is memory for the Call */
 	size_t part_len;     /* octets at @part */

@@ -142,6 +142,13 @@ static bool pool_block(void *ctx, const void *p, size_t len, void **ret_base,
 	return rr_pool_block(&l->engine->pool, p, len, ret_base, ret_len);
 }
 
+static void *receive_memory(void *ctx, uint64_t token, uint32_t have, uint32_t len)
+{
+	struct rr_link *l = ctx;
+
+	return rr_conn_receive_memory(l->conn, token, have, len);
+}
+
 static void destroy_endpoint(struct rr_link *l)
 {
 	if (l->pump.ep)
@@ -391,6 +398,7 @@ static struct rr_conn_config conn_config(struct rr_link *l,
 	        .max_held_bytes = o->max_held_bytes,
 	        .room = room_of(l),
 	        .rvrsdir = l->server ? 0 : c->rvrsdir,
+	        .pooled_receives = l->prov->pooled_receives,
 	        .remote_invalidate = true,
 	        .v1_no_remote_inv = !l->prov->remote_invalidate,
 	        .versions = c->versions,
@@ -455,7 +463,7 @@ static struct rr_prov_config prov_config(struct rr_link *l,
 	        .conn_id = l->id,
 	        .options = c->prov_options[0] ? c->prov_options : NULL,
 	        .handshake_ns = c->o.handshake_ns,
-	        .memory = {pool_block, l},
+	        .memory = {pool_block, receive_memory, l},
 	        .recvs = 2 * c->o.credits + 2, /* rr_credit_receives */
 	};
 }

@@ -134,14 +134,23 @@ struct rr_prov_counters {
 	uint64_t syscalls;                   /* to transfer data, excluding set-up */
 };
 
-/* Memory that stays mapped as long as the endpoint exists ("lasting").  A device may
- * keep the memory registered for local use, without giving the peer access. */
+/* The caller's memory.  The functions may be called from progress; they must not call
+ * into the endpoint. */
 struct rr_prov_memory {
-	/* Finds the lasting block of memory that contains [@p, @p + @len).  Returns
-	 * false if there is no such block; the provider then registers the memory for
-	 * each operation, or copies a small amount of memory. */
+	/* Finds the block of memory that contains [@p, @p + @len) and stays mapped as
+	 * long as the endpoint exists ("lasting").  A device may keep the block
+	 * registered for local use, without giving the peer access.  Returns false if
+	 * there is no such block; the provider then registers the memory for each
+	 * operation, or copies a small amount of memory. */
 	bool (*block)(void *ctx, const void *p, size_t len, void **ret_base,
 	              size_t *ret_len);
+	/* Provides @len octets of memory, at least 1 and at most the length posted, for
+	 * the message that arrives in the pooled Receive posted with @token.  If a
+	 * longer part of the message follows, the function is called again; the first
+	 * @have octets are then preserved, and the memory may move.  Returns NULL if
+	 * there is no memory: the connection then ends with -ENOMEM.  The memory is
+	 * lent until the Receive completes. */
+	void *(*receive)(void *ctx, uint64_t token, uint32_t have, uint32_t len);
 	void *ctx;
 };
 
@@ -150,7 +159,7 @@ struct rr_prov_config {
 	uint32_t conn_id;                  /* for traces */
 	const char *options;  /* provider options, "key=number,..."; NULL: defaults */
 	rr_time handshake_ns; /* time limit for connection set-up; 0 means 10 s */
-	/* finds lasting memory; the function pointer may be NULL */
+	/* @block may be NULL, @receive too if no Receive is pooled */
 	struct rr_prov_memory memory;
 	uint32_t recvs; /* limit on posted Receives; 0: unknown */
 	void *instance; /* sim: its struct rr_sim_world; others: NULL */
@@ -164,6 +173,9 @@ struct rr_prov_ops {
 	/* True if limits.remote_invalidate is true for every endpoint, on any device.
 	 * Version 1 announces this in private data, before an endpoint exists. */
 	bool remote_invalidate;
+	/* True if Receives may be pooled: posted without memory, for which the provider
+	 * calls rr_prov_memory.receive when a message arrives. */
+	bool pooled_receives;
 
 	/* Opens a descriptor that becomes readable when a device that the provider
 	 * keeps open is removed.  The caller then calls read_removals, and eventually
@@ -199,6 +211,8 @@ struct rr_prov_ops {
 	 * RR_WC_CONNECTED.  It returns -ENOBUFS if a queue is full, -EINVAL if there
 	 * are more than RR_PROV_MAX_SGE pieces, or -EMSGSIZE if their total length
 	 * exceeds max_msg. */
+	/* If the base of @sge is NULL, the Receive is pooled: its memory is provided when
+	 * a message arrives, and before the Receive completes with status 0. */
 	int (*post_recv)(struct rr_ep *, const struct rr_sge *, uint64_t token);
 	/* @inv_handle: the peer's handle for a Send With Invalidate; 0 for a Send. */
 	int (*post_send)(struct rr_ep *, const struct rr_sge *, unsigned n,

@@ -354,7 +354,8 @@ static void piece_across_the_end_of_a_block(void **state)
 	uint8_t *out = g->end[CLIENT].mem, *in = g->end[SERVER].mem;
 	struct rr_region r;
 
-	g->cfg[CLIENT].memory = (struct rr_prov_memory){first_block, out};
+	g->cfg[CLIENT].memory =
+	        (struct rr_prov_memory){.block = first_block, .ctx = out};
 	rig_connect_pair(g, CLIENT);
 	r = rig_register(g, SERVER, in, RIG_MEM, BOTH);
 	rig_fill(out, 131072, 4);

@@ -140,8 +140,8 @@ void rig_fill(void *base, size_t len, unsigned seed);
 void rig_check(const void *base, size_t len, unsigned seed);
 
 extern const struct CMUnitTest rig_setup_tests[], rig_transfer_tests[],
-        rig_access_tests[], rig_end_tests[];
-extern const size_t rig_setup_count, rig_transfer_count, rig_access_count,
-        rig_end_count;
+        rig_pooled_tests[], rig_access_tests[], rig_end_tests[];
+extern const size_t rig_setup_count, rig_transfer_count, rig_pooled_count,
+        rig_access_count, rig_end_count;
 
 #endif

@@ -126,7 +126,10 @@ static void on_action(struct rr_pump *p, const struct rr_action *a)
 	if (a->kind == RR_ACT_SEND && a != &p->held)
 		n->run->sends++;
 	if (a->kind == RR_ACT_POST_RECV)
-		CHECK(n->run, !rr_sim_lent(p->ep, a->sge[0].base, a->sge[0].len),
+		CHECK(n->run,
+		      n->run->plan.conn[n->side].pooled_receives
+		              ? !a->sge[0].base
+		              : !rr_sim_lent(p->ep, a->sge[0].base, a->sge[0].len),
 		      "side %u: Receive into memory that is lent", n->side);
 }
 
@@ -231,6 +234,16 @@ static const struct rr_pump_ops node_ops = {
         .acting = on_action,
         .completing = on_completion,
 };
+
+/* -- Pooled Receives ---------------------------------------------------------------- */
+
+void *node_receive_memory(void *ctx, uint64_t token, uint32_t have, uint32_t len)
+{
+	struct node *n = ctx;
+
+	CHECK(n->run, n->run->plan.conn[n->side].pooled_receives, "a posted Receive");
+	return rr_conn_receive_memory(n->pump.conn, token, have, len);
+}
 
 /* -- Its life --------------------------------------------------------------------- */
 

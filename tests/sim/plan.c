@@ -356,6 +356,8 @@ void plan_draw(struct plan *p, uint64_t seed)
 	features_draw(p);
 	for (unsigned side = 0; side < 2; side++)
 		conn_limits(&p->conn[side]);
+	p->conn[CLIENT].pooled_receives = seed & 1;
+	p->conn[SERVER].pooled_receives = seed & 2;
 }
 
 struct spec *plan_find(struct plan *p, unsigned dir, uint32_t xid)

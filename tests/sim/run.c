@@ -55,7 +55,11 @@ void run_note(struct run *r, const char *what, unsigned side, const uint64_t *v,
 
 static struct rr_prov_config prov_config(struct run *r, unsigned side)
 {
-	return (struct rr_prov_config){.conn_id = side, .instance = r->world};
+	return (struct rr_prov_config){
+	        .conn_id = side,
+	        .instance = r->world,
+	        .memory = {.receive = node_receive_memory, .ctx = &r->node[side]},
+	};
 }
 
 static size_t own_private(const struct run *r, unsigned side, uint8_t ret[8])

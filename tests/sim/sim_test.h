@@ -170,7 +170,9 @@ void run_note(struct run *, const char *what, unsigned side, const uint64_t *v,
 
 /* node.c */
 void node_open(struct node *, struct rr_ep *); /* makes its connection and pump */
-bool node_pump(struct node *);                 /* true if anything completed */
+/* rr_prov_memory.receive of a node. */
+void *node_receive_memory(void *ctx, uint64_t token, uint32_t have, uint32_t len);
+bool node_pump(struct node *); /* true if anything completed */
 void node_check(struct node *);
 void node_fini(struct node *);
 rr_time run_now(const struct run *);

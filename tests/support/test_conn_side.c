@@ -301,6 +301,9 @@ void side_receive(struct side *s, const uint8_t *p, size_t len, uint32_t inv)
 	unsigned at = s->posted_head++ % SIDE_QUEUE;
 
 	assert_true(s->posted_head <= s->posted_tail); /* no Receive: an overrun */
+	if (!s->posted_base[at])                       /* a pooled Receive */
+		s->posted_base[at] = rr_conn_receive_memory(s->c, s->posted[at].token,
+		                                            0, RR_MAX(len, 1u));
 	memcpy(s->posted_base[at], p, len);
 	if (inv) {
 		struct side_region *r = side_find(s, inv);

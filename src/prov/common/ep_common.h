@@ -26,6 +26,7 @@ struct rr_ep_common {
 	rr_time deadline;   /* deadline of set-up or of an orderly disconnect */
 	rr_time end_limit;  /* upper bound on the deadline of a disconnect */
 	struct rr_ring out; /* completions for poll (struct rr_wc) */
+	struct rr_prov_memory memory;
 	struct rr_prov_counters count;
 	struct sockaddr_storage peer;
 	bool ended; /* @status and @reason are set */

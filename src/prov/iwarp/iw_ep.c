@@ -225,8 +225,8 @@ static int iw_post_recv(struct rr_ep *base, const struct rr_sge *sge, uint64_t t
 	if (rr_ring_reserve(&ep->rq, ep->rq.count + 1) || reserve_completions(ep, 1))
 		return -ENOMEM;
 	r = rr_ring_push(&ep->rq);
-	r->sge = *sge;
-	r->token = token;
+	*r = (struct rr_iw_recv){
+	        .sge = *sge, .token = token, .room = sge->base ? sge->len : 0};
 	return 0;
 }
 
@@ -571,6 +571,7 @@ static void iw_read_removals(int fd)
 const struct rr_prov_ops rr_iwarp_ops = {
         .name = "iwarp",
         .remote_invalidate = true,
+        .pooled_receives = true,
         .watch_removals = iw_watch_removals,
         .read_removals = iw_read_removals,
         .connect = iw_connect,

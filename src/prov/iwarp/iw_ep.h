@@ -66,8 +66,9 @@ struct rr_iw_wr {
 };
 
 struct rr_iw_recv {
-	struct rr_sge sge;
+	struct rr_sge sge; /* base: NULL until a pooled Receive has memory */
 	uint64_t token;
+	uint32_t room; /* octets of memory at sge.base */
 };
 
 /* An RDMA Read that this endpoint has in progress. */

@@ -111,8 +111,7 @@ static bool is_rtr_send(const struct rr_iw_ep *ep, const struct rx_seg *g)
 	return ep->rx.rtr_send && g->h.msn == 1 && g->h.mo == 0 && g->h.last && !g->len;
 }
 
-static enum rr_term_error check_send(const struct rr_iw_ep *ep, const struct rx_seg *g,
-                                     uint8_t **dst)
+static enum rr_term_error check_send(const struct rr_iw_ep *ep, const struct rx_seg *g)
 {
 	const struct rr_iw_recv *r = rr_ring_first(&ep->rq);
 	enum rr_term_error e;
@@ -126,8 +125,6 @@ static enum rr_term_error check_send(const struct rr_iw_ep *ep, const struct rx_
 		return RR_TERM_DDP_MO;
 	if (g->len > r->sge.len - ep->rx.send_done)
 		return RR_TERM_DDP_TOO_LONG;
-	if (g->len)
-		*dst = (uint8_t *)r->sge.base + ep->rx.send_done;
 	return RR_TERM_COUNT;
 }
 
@@ -174,7 +171,8 @@ static bool is_op_allowed(const struct rr_ddp *h)
 }
 
 /* Checks one segment, first for DDP, then for RDMAP.  Stores in @dst the destination of
- * its payload, or NULL if there is none.        [RFC 5041 §7.1, RFC 5040 §7.2] */
+ * its payload, or NULL if there is none or if it is a Receive; see find_place().
+ * [RFC 5041 §7.1, RFC 5040 §7.2] */
 static enum rr_term_error check_segment(const struct rr_iw_ep *ep,
                                         const struct rx_seg *g, uint8_t **dst)
 {
@@ -200,7 +198,7 @@ static enum rr_term_error check_segment(const struct rr_iw_ep *ep,
 	case RR_OP_SEND_INV:
 	case RR_OP_SEND_SE:
 	case RR_OP_SEND_SE_INV:
-		return check_send(ep, g, dst);
+		return check_send(ep, g);
 	case RR_OP_TERMINATE: /* valid with any body; it ends the connection */
 		return RR_TERM_COUNT;
 	}
@@ -215,6 +213,61 @@ static void report_fault(struct rr_iw_ep *ep, enum rr_term_error e,
 
 	rr_iw_fault(ep, e, g->raw, g->hlen, g->hlen + g->len,
 	            req ? g->raw + g->hlen : NULL);
+}
+
+/* ---- memory for pooled Receives ---- */
+
+static void end_without_room(struct rr_iw_ep *ep)
+{
+	rr_ep_set_reason(&ep->base, -ENOMEM, "out of memory");
+	rr_iw_dead(ep);
+}
+
+/* Chooses how much memory a Receive gets for a message of which @end octets are known.
+ * The last segment shows the length.  Until it arrives, only a message of which half
+ * would fill the Receive gets memory for the largest message. */
+static uint32_t choose_room(const struct rr_iw_recv *r, uint32_t end, bool last)
+{
+	if (last)
+		return RR_MAX(end, 1u);
+	return end >= r->sge.len / 2 ? r->sge.len : RR_MAX(2 * end, 1u);
+}
+
+/* Provides memory for the checked segment of a Send.  Returns false if the connection
+ * has ended. */
+static bool provide_room(struct rr_iw_ep *ep, const struct rx_seg *g)
+{
+	const struct rr_prov_memory *m = &ep->base.memory;
+	struct rr_iw_recv *r = rr_ring_first(&ep->rq);
+	uint32_t done = ep->rx.send_done, end = done + g->len, room;
+	void *p;
+
+	if (r->room == r->sge.len || (r->sge.base && end <= r->room))
+		return true;
+	room = choose_room(r, end, g->h.last);
+	p = m->receive(m->ctx, r->token, done, room);
+	if (!p) {
+		end_without_room(ep);
+		return false;
+	}
+	r->sge.base = p;
+	r->room = room;
+	return true;
+}
+
+/* Completes the work of check_segment: stores in @dst the place in the Receive for the
+ * payload of a Send.  Returns false if the connection has ended. */
+static bool find_place(struct rr_iw_ep *ep, const struct rx_seg *g, uint8_t **dst)
+{
+	if (g->h.tagged || g->h.qn != RR_QN_SEND || is_rtr_send(ep, g))
+		return true;
+	if (!provide_room(ep, g))
+		return false;
+	if (g->len)
+		*dst = (uint8_t *)((struct rr_iw_recv *)rr_ring_first(&ep->rq))
+		               ->sge.base +
+		       ep->rx.send_done;
+	return true;
 }
 
 /* ---- delivery ---- */
@@ -438,7 +491,7 @@ static void take_whole_fpdu(struct rr_iw_ep *ep, const uint8_t *p, uint32_t len)
 		report_fault(ep, e, &g);
 		return;
 	}
-	if (dst && !keep_framed(ep, &g))
+	if (!find_place(ep, &g, &dst) || (dst && !keep_framed(ep, &g)))
 		return;
 	if (dst && g.len)
 		memcpy(dst, g.raw + g.hlen, g.len);
@@ -456,7 +509,8 @@ static bool begin_direct(struct rr_iw_ep *ep, const uint8_t *p, uint32_t have,
 
 	if (rr_fpdu_size(len) - have < DIRECT_MIN ||
 	    !parse_segment(p + RR_FPDU_LEN, have - RR_FPDU_LEN, len, &g) ||
-	    check_segment(ep, &g, &dst) != RR_TERM_COUNT || !dst)
+	    check_segment(ep, &g, &dst) != RR_TERM_COUNT || !find_place(ep, &g, &dst) ||
+	    !dst)
 		return false;
 	rx->direct = true;
 	rx->ddp = g.h;
@@ -491,7 +545,7 @@ static uint8_t *find_direct_place(struct rr_iw_ep *ep)
 		report_fault(ep, e, &g);
 		return NULL;
 	}
-	if (!keep_framed(ep, &g))
+	if (!find_place(ep, &g, &dst) || !keep_framed(ep, &g))
 		return NULL;
 	return dst + (rx->len - rx->left);
 }

@@ -68,7 +68,7 @@ static int add_sge(struct sim_op *op, const struct rr_sge *sge, unsigned n)
 	uint64_t len = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		if (sge[i].len && !sge[i].base)
+		if (sge[i].len && !sge[i].base && op->kind != RR_WC_RECV)
 			return -EINVAL;
 		op->sge[i] = sge[i];
 		len += sge[i].len;
@@ -137,7 +137,7 @@ static void hold_post_back(struct sim_op *op)
 
 static void scribble_target(const struct sim_op *op)
 {
-	if (op->end->conn->opt.scribble && op->len)
+	if (op->end->conn->opt.scribble && op->len && op->sge[0].base)
 		memset(op->sge[0].base, 0xa5, op->len);
 }
 

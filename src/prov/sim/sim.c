@@ -98,6 +98,7 @@ static void sim_read_removals(int fd)
 const struct rr_prov_ops rr_sim_ops = {
         .name = "sim",
         .remote_invalidate = true,
+        .pooled_receives = true,
         .watch_removals = sim_watch_removals,
         .read_removals = sim_read_removals,
         .connect = sim_connect,

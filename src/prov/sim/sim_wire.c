@@ -105,6 +105,29 @@ static bool lost_with_a_write(const struct sim_end *e, const struct sim_op *op)
 	return e->state == SIM_ENDED && op->fence && op->fence >= e->ended_at;
 }
 
+/* Places a message in the Receive @r.  A pooled Receive gets its memory in two steps, as
+ * if the message consisted of two segments.  Returns false if there is no memory. */
+static bool place_send(struct sim_end *p, struct sim_op *op, struct sim_op *r)
+{
+	const struct rr_prov_memory *m = &p->cfg.memory;
+	uint32_t half = op->len / 2;
+	void *mem = r->sge[0].base;
+
+	if (mem) {
+		copy_local(op, 0, mem, op->len);
+		return true;
+	}
+	mem = half ? m->receive(m->ctx, r->token, 0, half) : NULL;
+	if (half && !mem)
+		return false;
+	copy_local(op, 0, mem, half);
+	mem = m->receive(m->ctx, r->token, half, RR_MAX(op->len, 1u));
+	if (!mem)
+		return false;
+	copy_local(op, half, (uint8_t *)mem + half, op->len - half);
+	return true;
+}
+
 static void send_delivered(struct sim_end *e, struct sim_op *op, uint64_t arg)
 {
 	struct sim_end *p = sim_peer(e);
@@ -113,7 +136,11 @@ static void send_delivered(struct sim_end *e, struct sim_op *op, uint64_t arg)
 
 	if (!reaches_peer(e) || r->dead || lost_with_a_write(e, op))
 		return;
-	copy_local(op, 0, r->sge[0].base, op->len);
+	if (!place_send(p, op, r)) {
+		sim_end_now(p, -ENOMEM, "no memory for a Receive");
+		sim_send_end(p, -EPROTO);
+		return;
+	}
 	op->pieces_left = 0;
 	r->got = op->len;
 	r->handle = op->handle;

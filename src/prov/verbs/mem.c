@@ -87,8 +87,8 @@ struct ibv_mr *rr_vb_block_mr(struct rr_vb_ep *ep, const void *p, size_t len)
 
 	if (at < ep->n_blocks && is_in_block(&ep->blocks[at], p, len))
 		return ep->blocks[at].mr;
-	if (!ep->memory.block ||
-	    !ep->memory.block(ep->memory.ctx, p, len, &base, &block_len))
+	if (!ep->base.memory.block ||
+	    !ep->base.memory.block(ep->base.memory.ctx, p, len, &base, &block_len))
 		return NULL;
 	return add_block_mr(ep, find_block(ep, base), base, block_len);
 }

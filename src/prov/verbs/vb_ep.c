@@ -36,7 +36,6 @@ static void init_vb_ep(struct rr_vb_ep *ep, const struct rr_prov_config *cfg,
 	ep->epfd = -1;
 	ep->handshake = ep->base.deadline - now;
 	ep->loss_at = RR_TIME_NEVER;
-	ep->memory = cfg->memory;
 	ep->recvs = cfg->recvs;
 	ep->chain.last_sent = -1;
 	ep->rq_depth = ep->opts.rq ? ep->opts.rq : ep->recvs ? ep->recvs : RR_VB_RQ;

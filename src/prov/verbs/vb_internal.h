@@ -162,7 +162,6 @@ struct rr_vb_ep {
 	enum rr_vb_state state;
 	const struct rr_rdma_lib *lib;
 	struct rr_verbs_opts opts;
-	struct rr_prov_memory memory;
 	rr_time handshake; /* time limit of connection set-up */
 
 	int epfd;
