@@ -98,7 +98,7 @@ int rr_rpc_get_call(const void *buf, size_t len, struct rr_rpc_call *ret)
 
 /* -- Replies --------------------------------------------------------------- */
 
-static void put_denied(struct rr_writer *w, const struct rr_rpc_reply *m)
+static void put_denied_reply(struct rr_writer *w, const struct rr_rpc_reply *m)
 {
 	if (m->status == RPCRDMA_AUTH_ERROR) {
 		rr_put_u32(w, DENIED_AUTH);
@@ -110,7 +110,7 @@ static void put_denied(struct rr_writer *w, const struct rr_rpc_reply *m)
 	}
 }
 
-static void put_accepted(struct rr_writer *w, const struct rr_rpc_reply *m)
+static void put_accepted_reply(struct rr_writer *w, const struct rr_rpc_reply *m)
 {
 	uint8_t *p = is_auth_too_long(&m->verf)
 	                     ? NULL
@@ -140,9 +140,9 @@ int rr_rpc_put_reply(void *buf, size_t size, const struct rr_rpc_reply *m)
 	rr_store_u32(b + 4, RR_RPC_REPLY);
 	rr_store_u32(b + 8, denied ? MSG_DENIED : MSG_ACCEPTED);
 	if (denied)
-		put_denied(&w, m);
+		put_denied_reply(&w, m);
 	else
-		put_accepted(&w, m);
+		put_accepted_reply(&w, m);
 	return rr_writer_bad(&w) ? -EMSGSIZE : (int)rr_writer_used(&w);
 }
 

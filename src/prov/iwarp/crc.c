@@ -7,18 +7,12 @@
 #include "prov/iwarp/crc.h"
 
 #include <isa-l/crc.h>
-#include <stdbool.h>
 #include <string.h>
 
 #ifdef __x86_64__
 #include <nmmintrin.h>
 
 #define SHORT 256u /* octets from which on libisal is faster */
-
-static bool is_short(size_t len)
-{
-	return len < SHORT && __builtin_cpu_supports("sse4.2");
-}
 
 __attribute__((target("sse4.2"))) static uint32_t
 add_short(uint32_t crc, const uint8_t *p, size_t len)
@@ -41,22 +35,14 @@ add_short(uint32_t crc, const uint8_t *p, size_t len)
 		crc = _mm_crc32_u8(crc, *p);
 	return crc;
 }
-#else
-static bool is_short(size_t len)
-{
-	return len == 0;
-}
-
-static uint32_t add_short(uint32_t crc, const uint8_t *p, size_t len)
-{
-	return crc;
-}
 #endif
 
 /* libisal's function takes the length as an int, and does not complement its result. */
 uint32_t rr_crc_add(uint32_t crc, const void *p, size_t len)
 {
-	return is_short(len)
-	               ? add_short(crc, p, len)
-	               : crc32_iscsi((unsigned char *)(uintptr_t)p, (int)len, crc);
+#ifdef __x86_64__
+	if (len < SHORT && __builtin_cpu_supports("sse4.2"))
+		return add_short(crc, p, len);
+#endif
+	return len ? crc32_iscsi((unsigned char *)(uintptr_t)p, (int)len, crc) : crc;
 }
