@@ -50,8 +50,6 @@ bool rr_ext_error(const struct rr_conn *c, uint32_t code)
 
 void rr_ext_free(struct rr_conn *c, struct rr_ext_node *n)
 {
-	if (!n)
-		return;
 	rr_list_del(&n->op.link);
 	rr_recv_put(c, n->rbuf);
 	rr_mem_put(&c->cfg.mem, n->copy, n->copy_len);

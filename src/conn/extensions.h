@@ -50,6 +50,5 @@ void rr_ext_free(struct rr_conn *, struct rr_ext_node *);
 /* Frees the messages that wait to be sent, after the connection is lost.  A polled
  * event stays lent to the user. */
 void rr_ext_lost(struct rr_conn *);
-void rr_ext_fini(struct rr_conn *);
 
 #endif

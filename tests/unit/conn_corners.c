@@ -216,6 +216,37 @@ static void release_before_the_end_is_harmless(void **state)
 	free(o);
 }
 
+/* Only the memory of a Reply chunk can be taken. */
+static void a_simple_reply_cannot_be_taken(void **state)
+{
+	struct side *s = raw_ready(RR_CONN_CLIENT, NULL);
+	char lists[200] = EMPTY, in[400];
+	size_t bytes;
+	void *p;
+
+	for (unsigned i = 0; i < 2; i++) { /* without chunks, with a Write chunk */
+		struct one *o = new_call(0x99, 8, i);
+		uint64_t at = (uintptr_t)o->result;
+
+		start(s, o);
+		if (i)
+			snprintf(lists, sizeof(lists),
+			         "00000000 00000000 00000001 00000001 00001001 "
+			         "00000000 %08x %08x 00000000 00000000 ",
+			         (unsigned)(at >> 32), (unsigned)at);
+		snprintf(in, sizeof(in), "00000099" MSG_REPLY "%s" REPLY("00000099"),
+		         lists);
+		raw_receive(s, in);
+		side_complete_all(s);
+		assert_int_equal(s->calls_done, i + 1);
+		assert_int_equal(o->call.status, RR_CALL_OK);
+		assert_false(rr_conn_call_take(&o->call, &p, &bytes));
+		rr_conn_call_release(s->c, &o->call, s->now);
+		free(o);
+	}
+	raw_end(s);
+}
+
 static void not_told(struct side *s, const struct rr_ext_event *ev)
 {
 	fail();
@@ -754,6 +785,7 @@ int main(void)
 	        cmocka_unit_test(no_reply_chunk_for_results_of_no_octets),
 	        cmocka_unit_test(lengths_beyond_32_bits_are_reported_as_the_most),
 	        cmocka_unit_test(a_reply_that_is_no_xdr_is_not_sent),
+	        cmocka_unit_test(a_simple_reply_cannot_be_taken),
 	        cmocka_unit_test(a_copied_reply_ends_its_request),
 	        cmocka_unit_test(a_whole_request_needs_no_admission),
 	        cmocka_unit_test(no_request_is_whole_after_the_end),
