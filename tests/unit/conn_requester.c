@@ -35,15 +35,19 @@ static void receive_xid(struct side *s, uint32_t xid, const char *rest)
 	raw_receive(s, hex);
 }
 
-/* A Reply to @xid as one message; the call must have it. */
+/* A Reply to @xid as one message; the call must have it.  The Reply is in a Receive
+ * buffer, which the user cannot take over. */
 static void expect_answer(struct side *s, struct v1_call *o, uint32_t xid)
 {
 	char rest[200];
+	size_t bytes;
+	void *p;
 
 	snprintf(rest, sizeof(rest), MSG_REPLY EMPTY "%08x 00000001 00000000 00000000",
 	         xid);
 	receive_xid(s, xid, rest);
 	assert_int_equal(o->call.status, RR_CALL_OK);
+	assert_false(rr_conn_call_take(&o->call, &p, &bytes));
 	rr_conn_call_release(s->c, &o->call, s->now);
 	free(o);
 }
