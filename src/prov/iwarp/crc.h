@@ -6,13 +6,26 @@
 #ifndef RR_PROV_IWARP_CRC_H
 #define RR_PROV_IWARP_CRC_H
 
+#include <isa-l/crc.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define RR_CRC_INIT 0xffffffffu
 
-/* Adds @len octets, at most 1 GiB, to @crc. */
-uint32_t rr_crc_add(uint32_t crc, const void *p, size_t len);
+/* Adds @len octets to @crc.  libisal's function takes the length as an int, and does not
+ * complement its result. */
+static inline uint32_t rr_crc_add(uint32_t crc, const void *p, size_t len)
+{
+	const size_t step = (size_t)1 << 30;
+	unsigned char *b = (unsigned char *)(uintptr_t)p;
+
+	while (len > step) {
+		crc = crc32_iscsi(b, (int)step, crc);
+		b += step;
+		len -= step;
+	}
+	return len ? crc32_iscsi(b, (int)len, crc) : crc;
+}
 
 /* Complements the CRC and stores it, least significant octet first. */
 static inline void rr_crc_store(void *p, uint32_t crc)
