@@ -165,7 +165,9 @@ static void check_placed(struct node *n, const struct asked *a)
 		const struct rr_dest *d = &a->dests[i];
 		bool grown = s->grown == i + 1;
 		bool lent = !grown && d->ret_base != d->base;
-		uint32_t r = i < s->n_results && i < s->n_chunks ? s->result[i] : 0;
+		uint32_t r = i < s->n_results && i < s->n_chunks && !s->in_payload[i]
+		                     ? s->result[i]
+		                     : 0;
 		uint8_t *item = part(p, s, STREAM_REPLY, 2 * i + 1, r);
 
 		CHECK(n->run, grown || r <= d->len,
@@ -188,9 +190,13 @@ static void check_placed(struct node *n, const struct asked *a)
 static void check_result(struct node *n, const struct asked *a)
 {
 	const struct plan *p = &n->run->plan;
-	const struct spec *s = a->spec;
+	struct spec *s = a->spec;
 	size_t len;
-	uint8_t *want = spec_reply_stream(p, s, &len);
+	uint8_t *want;
+
+	for (unsigned i = 0; i < s->n_chunks; i++)
+		s->in_payload[i] = s->empty[i] && !a->dests[i].ret_used;
+	want = spec_reply_stream(p, s, &len);
 
 	CHECK(n->run, a->call.reply_len == len, "call %u: reply of %zu octets, not %zu",
 	      s->index, a->call.reply_len, len);
@@ -543,10 +549,12 @@ static void check_offer(struct node *n, const struct rr_request *q, struct spec 
 	CHECK(n->run, again ? q->n_writes <= s->n_dests : q->n_writes == s->n_dests,
 	      "request %u: %u Write chunks, not %u", s->index, q->n_writes, s->n_dests);
 	s->n_chunks = q->n_writes;
-	for (unsigned i = 0; i < s->n_chunks; i++)
+	for (unsigned i = 0; i < s->n_chunks; i++) {
 		CHECK(n->run, s->grown == i + 1 || offers_its_length(q, s, i),
 		      "request %u: Write chunk %u of %llu octets", s->index, i,
 		      (unsigned long long)q->write_bytes[i]);
+		s->empty[i] = !q->write_bytes[i] && s->dest[i];
+	}
 	for (unsigned i = 0; i < s->n_items; i++)
 		read += s->item[i];
 	CHECK(n->run, q->n_reads <= s->n_items && q->read_bytes <= read,

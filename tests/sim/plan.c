@@ -502,7 +502,7 @@ uint8_t *spec_reply_stream(const struct plan *p, const struct spec *s, size_t *r
 	buf = malloc(max);
 	for (unsigned i = 0; i <= s->n_results; i++) {
 		at = append(p, s, STREAM_REPLY, 2 * i, buf, at, s->rgap[i]);
-		if (i >= s->n_chunks && i < s->n_results)
+		if ((i >= s->n_chunks || s->in_payload[i]) && i < s->n_results)
 			at = append(p, s, STREAM_REPLY, 2 * i + 1, buf, at,
 			            s->result[i]);
 	}

@@ -59,6 +59,9 @@ struct spec {
 	 * the last attempt, and the one of them that has grown, from one. */
 	struct rr_error first;
 	unsigned n_chunks, grown;
+	/* Write chunks of the last attempt without octets, though the destination has
+	 * some: the result comes by Send, or stays in the payload. */
+	bool empty[MAX_DESTS], in_payload[MAX_DESTS];
 	rr_time issue_at, answer_after, cancel_after, release_after;
 };
 
