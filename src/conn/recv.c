@@ -67,7 +67,7 @@ static struct rr_rblock take_block(struct rr_conn *c, size_t bytes)
 
 /* Gives the buffer memory for @len octets, and keeps the first @have octets.  Returns
  * false if there is no memory. */
-static bool get_memory(struct rr_conn *c, struct rr_rbuf *b, size_t have, size_t len)
+static bool give_memory(struct rr_conn *c, struct rr_rbuf *b, size_t have, size_t len)
 {
 	struct rr_rblock k = take_block(c, rr_rtr_block_bytes(c, len));
 	uint8_t *data;
@@ -89,7 +89,7 @@ void *rr_conn_receive_memory(struct rr_conn *c, uint64_t token, size_t have, siz
 	struct rr_rbuf *b = rr_container_of(op, struct rr_rbuf, op);
 
 	RR_ASSERT(op->kind == RR_ACT_POST_RECV && have <= len && len <= c->rbuf_bytes);
-	return get_memory(c, b, have, len) ? b->data : NULL;
+	return give_memory(c, b, have, len) ? b->data : NULL;
 }
 
 static struct rr_rbuf *new_rbuf(struct rr_conn *c)
@@ -99,7 +99,7 @@ static struct rr_rbuf *new_rbuf(struct rr_conn *c)
 	if (!b)
 		return NULL;
 	b->block.p = b->data = NULL;
-	if (!c->cfg.pooled_receives && !get_memory(c, b, 0, c->rbuf_bytes)) {
+	if (!c->cfg.pooled_receives && !give_memory(c, b, 0, c->rbuf_bytes)) {
 		rr_slab_put(&c->rbuf_slab, b);
 		return NULL;
 	}
