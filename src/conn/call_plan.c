@@ -2,8 +2,8 @@
 /*
  * The plan of a Call: its format, and the chunks that it provides.
  *
- * A short Call without items and results, whose Reply is short, has no chunks and no
- * other plan than its stream.  The following is about other Calls.
+ * A short Call without items or results, whose Reply is short, has no chunks: its plan
+ * is its stream alone.  The following is about other Calls.
  *
  * In the first attempt every destination becomes a Write chunk.  Items long enough to
  * justify a separate transfer are reduced, until the peer's segment limit is reached.

@@ -166,7 +166,7 @@ struct rr_conn_config {
 	                             * messages that rr_room does not cover */
 	struct rr_room room;
 	bool pooled_receives; /* RR_ACT_POST_RECV has no memory: sge[0].base is NULL, and
-	                     * the provider calls rr_conn_receive_memory */
+	                       * the provider calls rr_conn_receive_memory */
 	bool remote_invalidate;         /* the provider can send and receive Send With
 	                                 * Invalidate */
 	bool v1_no_remote_inv;          /* in version 1, use Send With Invalidate in

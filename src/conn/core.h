@@ -84,8 +84,8 @@ struct rr_conn {
 	struct rr_list actions; /* queued actions, linked by rr_op.link */
 	struct rr_op ready_op, disconnect_op;
 	int disconnect_status;
-	/* The REQUEST_DONE or EXTENSION polled last, whose object the next poll frees;
-	 * or NULL. */
+	/* The action REQUEST_DONE or EXTENSION that was polled last.  The next poll
+	 * frees its object.  NULL = there is none. */
 	struct rr_op *polled;
 
 	const struct rr_version_ops *version;

@@ -7,7 +7,7 @@
  *
  * A message that gathers memory of a call or a request is counted in the call's
  * sends_out or the request's xmits_out.  The memory is lent to the provider until the
- * message has completed; then the count is decremented.
+ * message has completed; its completion decrements the count.
  */
 #include "conn/core.h"
 

@@ -211,6 +211,7 @@ struct rr_prov_ops {
 	 * RR_WC_CONNECTED.  It returns -ENOBUFS if a queue is full, -EINVAL if there
 	 * are more than RR_PROV_MAX_SGE pieces, or -EMSGSIZE if their total length
 	 * exceeds max_msg. */
+
 	/* If the base of @sge is NULL, the Receive is pooled: its memory is provided when
 	 * a message arrives, and before the Receive completes with status 0. */
 	int (*post_recv)(struct rr_ep *, const struct rr_sge *, uint64_t token);

@@ -245,11 +245,9 @@ struct mount_line *mount_table_at(const struct mount_table *m, uint64_t parent,
 
 static unsigned digest_mount_name(const char *name)
 {
-	uint32_t h = 2166136261u;
+	static const uint64_t key[2];
 
-	for (; *name; name++)
-		h = (h ^ (uint8_t)*name) * 16777619u;
-	return (h ^ h >> 16) % (64 * 16);
+	return (unsigned)(rr_siphash_once(key, name, strlen(name)) % (64 * 16));
 }
 
 void mount_table_names(const struct mount_table *m, uint64_t parent,

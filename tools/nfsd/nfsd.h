@@ -51,9 +51,9 @@
  * answered from caches, and all operations on a file system in memory.  Workers run all
  * other operations; each file system has its own workers.  One thread serves MOUNT over
  * TCP.  The threads share the caches of objects and handles, the mount list, the walk
- * tables, the crossings and the write verifier.  Each of these has its own lock, which no thread
- * holds while it sleeps.  A worker may sleep while it holds the lock of an object; the
- * engine's thread only tries to lock objects.
+ * tables, the crossings and the write verifier.  Each of these has its own lock, which
+ * no thread holds while it sleeps.  A worker may sleep while it holds the lock of an
+ * object; the engine's thread only tries to lock objects.
  */
 #ifndef RPCRDMA_NFSD_H
 #define RPCRDMA_NFSD_H

@@ -106,8 +106,8 @@ static int sync_alone(struct object *o, int fd, bool data_only)
 	return e;
 }
 
-/* Syncs the object, while other threads wait.  The caller holds the lock, which is
- * released in the meantime. */
+/* Syncs the object, while other threads wait.  The caller holds the lock; the function
+ * releases it during the sync. */
 static void lead_sync(struct object *o, int fd, bool data_only)
 {
 	struct object_syncs *s = &o->syncs;
