@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pooled Receives: posted without memory, which is asked for when a message arrives. */
+/*
+ * Pooled Receives: posted without memory, which is asked for when a message arrives.
+ * These tests run if the provider of the server has them.
+ */
 #include "rig.h"
 
 #include <errno.h>
@@ -50,7 +53,7 @@ static int setup_pooled(void **state)
 	struct rig *g = *state;
 
 	drop_memory();
-	if (err || !g->ops[SERVER]->pooled_receives)
+	if (err)
 		return err;
 	g->cfg[SERVER].memory.receive = provide;
 	g->cfg[SERVER].memory.ctx = &memory;
@@ -64,16 +67,6 @@ static int teardown_pooled(void **state)
 
 	drop_memory();
 	return err;
-}
-
-/* Skips the test if the provider has no pooled Receives. */
-static struct rig *pooled_rig(void **state)
-{
-	struct rig *g = *state;
-
-	if (!g->ops[SERVER]->pooled_receives)
-		skip();
-	return g;
 }
 
 static void send_pooled(struct rig *g, size_t len)
@@ -98,7 +91,7 @@ static void memory_for_what_arrives(void **state)
 {
 	static const size_t sizes[] = {0,    1,     2,     3,     300,    4095,  4096,
 	                               4097, 30000, 65535, 65536, 100001, 900000};
-	struct rig *g = pooled_rig(state);
+	struct rig *g = *state;
 
 	for (size_t i = 0; i < RR_ARRAY_SIZE(sizes); i++) {
 		send_pooled(g, sizes[i]);
@@ -111,7 +104,7 @@ static void memory_for_what_arrives(void **state)
 
 static void idle_receives_have_no_memory(void **state)
 {
-	struct rig *g = pooled_rig(state);
+	struct rig *g = *state;
 
 	for (unsigned i = 0; i < 100; i++)
 		rig_recv(g, SERVER, NULL, MOST);
@@ -128,7 +121,7 @@ static void idle_receives_have_no_memory(void **state)
 /* Pooled Receives and others are used in the order of posting. */
 static void pooled_among_others(void **state)
 {
-	struct rig *g = pooled_rig(state);
+	struct rig *g = *state;
 	uint8_t *in = g->end[SERVER].mem;
 
 	for (unsigned i = 0; i < 20; i++) {
@@ -147,7 +140,7 @@ static void pooled_among_others(void **state)
 
 static void pooled_and_too_long(void **state)
 {
-	struct rig *g = pooled_rig(state);
+	struct rig *g = *state;
 
 	rig_recv(g, SERVER, NULL, 100);
 	rig_send(g, CLIENT, g->end[CLIENT].mem, 101, 0);
@@ -158,7 +151,7 @@ static void pooled_and_too_long(void **state)
 
 static void no_memory_for_a_message(void **state)
 {
-	struct rig *g = pooled_rig(state);
+	struct rig *g = *state;
 
 	send_pooled(g, 700);
 	drop_memory();
