@@ -129,6 +129,38 @@ static void pool_put(void *ctx, void *p, size_t bytes)
 	rr_pool_put(ctx, p, bytes);
 }
 
+struct link_buffers {
+	struct rr_part part;
+	struct rr_prov_buffers lent;
+};
+
+static void free_link_buffers(struct rr_part *p)
+{
+	struct link_buffers *b = rr_container_of(p, struct link_buffers, part);
+
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(b->lent.spare); i++)
+		rr_mem_put(&b->lent.mem, b->lent.spare[i].p, b->lent.spare[i].bytes);
+	free(b);
+}
+
+/* Returns the buffers that the engine's endpoints share, or NULL if there is no
+ * memory. */
+static struct rr_prov_buffers *find_link_buffers(struct rpcrdma_engine *e)
+{
+	struct rr_part *p = rr_engine_find_part(e, free_link_buffers);
+	struct link_buffers *b;
+
+	if (p)
+		return &rr_container_of(p, struct link_buffers, part)->lent;
+	b = calloc(1, sizeof(*b));
+	if (!b)
+		return NULL;
+	b->part.free = free_link_buffers;
+	b->lent.mem = (struct rr_mem){pool_get, pool_put, &e->pool};
+	rr_engine_add_part(e, &b->part);
+	return &b->lent;
+}
+
 /* Finds the pool's block that contains @p, and pins the pool, because the endpoint may
  * keep the block registered until the endpoint is destroyed. */
 static bool pool_block(void *ctx, const void *p, size_t len, void **ret_base,
@@ -438,7 +470,8 @@ static struct rr_link *alloc_link(struct rpcrdma_engine *e,
 	if (!l)
 		return NULL;
 	/* the options were checked before, so the only error is a lack of memory */
-	if (rr_exts_new(&c->o, &l->exts) || new_hostauth(l, c, server)) {
+	l->buffers = find_link_buffers(e);
+	if (!l->buffers || rr_exts_new(&c->o, &l->exts) || new_hostauth(l, c, server)) {
 		free(l->exts);
 		free(l);
 		return NULL;
@@ -464,6 +497,7 @@ static struct rr_prov_config prov_config(struct rr_link *l,
 	        .options = c->prov_options[0] ? c->prov_options : NULL,
 	        .handshake_ns = c->o.handshake_ns,
 	        .memory = {pool_block, receive_memory, l},
+	        .buffers = l->buffers,
 	        .recvs = 2 * c->o.credits + 2, /* rr_credit_receives */
 	};
 }

@@ -154,6 +154,18 @@ struct rr_prov_memory {
 	void *ctx;
 };
 
+/* Buffers for octets that are being sent or received.  The endpoints of one thread use
+ * them in turn: an endpoint has one only while it has such octets.  All members but
+ * @mem are initially zero.  The owner frees @spare with @mem when no endpoint is
+ * left. */
+struct rr_prov_buffers {
+	struct rr_mem mem; /* source of the buffers */
+	struct rr_prov_spare {
+		void *p; /* a buffer that no endpoint uses, or NULL */
+		size_t bytes;
+	} spare[2];
+};
+
 struct rr_prov_config {
 	const struct rr_trace_sink *trace; /* lent until destroy; may be NULL */
 	uint32_t conn_id;                  /* for traces */
@@ -161,6 +173,8 @@ struct rr_prov_config {
 	rr_time handshake_ns; /* time limit for connection set-up; 0 means 10 s */
 	/* @block may be NULL, @receive too if no Receive is pooled */
 	struct rr_prov_memory memory;
+	/* lent until destroy; NULL: the endpoint has buffers of its own, from the heap */
+	struct rr_prov_buffers *buffers;
 	uint32_t recvs; /* limit on posted Receives; 0: unknown */
 	void *instance; /* sim: its struct rr_sim_world; others: NULL */
 };

@@ -79,26 +79,69 @@ static void all_regions_and_a_read(void **state)
 	ends_close(&c, &s);
 }
 
-/* A connection that went quiet stays so, however often it is looked after. */
+/* A connection that went quiet stays so, however often it is looked after: it has
+ * neither buffers nor queues. */
 static void quiet_stays_quiet(void **state)
 {
+	static uint8_t word[4] = "word", in[64];
+	struct rr_sge g = {.base = word, .len = 4}, room = {.base = in, .len = 64};
 	struct end c, s;
 	struct rr_iw_ep *ep;
 	rr_time t;
 
 	ends_open(&c, &s, NULL, NULL);
-	ends_step((struct end *[]){&c, &s}, 2, 50);
-	ends_step((struct end *[]){&c, &s}, 2, 50);
+	assert_int_equal(OPS->post_recv(s.ep, &room, 2), 0);
+	assert_int_equal(OPS->post_send(c.ep, &g, 1, 0, 1), 0);
+	end_flush(&c);
+	end_expect_wc(&s, &c, RR_WC_RECV, 2, 0);
+	end_expect_wc(&c, &s, RR_WC_SEND, 1, 0);
+	assert_int_equal(OPS->post_recv(c.ep, &room, 4), 0);
+	assert_int_equal(OPS->post_send(s.ep, &g, 1, 0, 3), 0);
+	end_flush(&s);
+	end_expect_wc(&s, &c, RR_WC_SEND, 3, 0);
+	end_expect_wc(&c, &s, RR_WC_RECV, 4, 0);
 	ep = rr_iw_of(s.ep);
-	assert_non_null(ep->rx.buf);
+	assert_non_null(ep->sq.mem);
 	t = test_now() + RR_SEC(3);
 	for (int i = 0; i < 3; i++, t += RR_SEC(30)) {
 		OPS->progress(s.ep, t);
+		assert_null(ep->sq.mem);
 		assert_null(ep->rx.buf);
 		assert_null(ep->tx.buf);
 		assert_int_equal(OPS->deadline(s.ep), RR_TIME_NEVER);
 	}
 	ends_close(&c, &s);
+}
+
+/* Between two reads an endpoint has memory for the rest of a frame only. */
+static void a_rest_has_its_own_size(void **state)
+{
+	static uint8_t in[3000], body[3000];
+	static struct bytes o;
+	struct rr_sge room = {.base = in, .len = sizeof(in)};
+	struct rr_iw_rx *rx;
+	struct peer r;
+
+	peer_start(&r, NULL);
+	rx = &rr_iw_of(r.e.ep)->rx;
+	assert_int_equal(OPS->post_recv(r.e.ep, &room, 7), 0);
+	for (size_t i = 0; i < sizeof(body); i++)
+		body[i] = pattern_at(1, i);
+	o.n = 0;
+	add_untagged(&o, 0x4143, 0, 0, 1, 0, body, sizeof(body));
+	peer_send(&r, o.b, 1);
+	while (rx->end - rx->off != 1)
+		peer_step(&r, 10);
+	assert_int_equal(rx->cap, 256);
+	peer_send(&r, o.b + 1, 1999);
+	while (rx->end - rx->off != 2000)
+		peer_step(&r, 10);
+	assert_int_equal(rx->cap, 2048);
+	peer_send(&r, o.b + 2000, o.n - 2000);
+	end_expect_wc(&r.e, NULL, RR_WC_RECV, 7, 0);
+	assert_null(rx->buf);
+	assert_memory_equal(in, body, sizeof(in));
+	peer_fini(&r);
 }
 
 /* Until a segment is being received into its place, or none is. */
@@ -634,6 +677,7 @@ int main(void)
 	        cmocka_unit_test(read_after_our_close),
 	        cmocka_unit_test(all_regions_and_a_read),
 	        cmocka_unit_test(quiet_stays_quiet),
+	        cmocka_unit_test(a_rest_has_its_own_size),
 	        cmocka_unit_test(written_while_read_large),
 	        cmocka_unit_test(written_while_read_small),
 	        cmocka_unit_test(rtr_read_and_full_queue),

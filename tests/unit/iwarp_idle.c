@@ -71,7 +71,7 @@ static void nor_does_a_close_before_the_server_spoke(void **state)
 	peer_fini(&r);
 }
 
-/* Either end: its buffers go once, and then it is quiet. */
+/* Either end: its empty queues go once, and then it is quiet. */
 static void an_idle_connection_is_quiet(void **state)
 {
 	static uint8_t word[4] = "word", in[64];

@@ -11,6 +11,7 @@ void rr_ep_common_init(struct rr_ep_common *c, const struct rr_prov_ops *ops,
 	c->trace = cfg->trace;
 	c->conn_id = cfg->conn_id;
 	c->memory = cfg->memory;
+	c->buffers = cfg->buffers;
 	c->now = now;
 	c->deadline = now + (cfg->handshake_ns ? cfg->handshake_ns : RR_SEC(10));
 	rr_ring_init(&c->out, sizeof(struct rr_wc));

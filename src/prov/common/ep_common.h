@@ -27,6 +27,7 @@ struct rr_ep_common {
 	rr_time end_limit;  /* upper bound on the deadline of a disconnect */
 	struct rr_ring out; /* completions for poll (struct rr_wc) */
 	struct rr_prov_memory memory;
+	struct rr_prov_buffers *buffers;
 	struct rr_prov_counters count;
 	struct sockaddr_storage peer;
 	bool ended; /* @status and @reason are set */
@@ -46,6 +47,50 @@ static inline struct rr_ep_common *rr_ep_common_of(const struct rr_ep *ep)
 void rr_ep_common_init(struct rr_ep_common *c, const struct rr_prov_ops *ops,
                        const struct rr_prov_config *cfg, rr_time now);
 void rr_ep_common_fini(struct rr_ep_common *c);
+
+/* ---- buffers ---- */
+
+enum rr_ep_buffer { RR_EP_SEND_BUFFER, RR_EP_RECEIVE_BUFFER };
+
+/* Returns memory for an endpoint, or NULL. */
+static inline void *rr_ep_get(const struct rr_ep_common *c, size_t bytes)
+{
+	return c->buffers ? rr_mem_get(&c->buffers->mem, bytes) : malloc(bytes);
+}
+
+/* Frees memory of @bytes octets; @p may be NULL. */
+static inline void rr_ep_put(const struct rr_ep_common *c, void *p, size_t bytes)
+{
+	if (c->buffers)
+		rr_mem_put(&c->buffers->mem, p, bytes);
+	else
+		free(p);
+}
+
+/* Returns a buffer, or NULL.  All buffers of one kind have the same number of octets. */
+static inline void *rr_ep_borrow(const struct rr_ep_common *c, enum rr_ep_buffer kind,
+                                 size_t bytes)
+{
+	struct rr_prov_spare *s = c->buffers ? &c->buffers->spare[kind] : NULL;
+	void *p = s ? s->p : NULL;
+
+	if (!p)
+		return rr_ep_get(c, bytes);
+	s->p = NULL;
+	return p;
+}
+
+/* Gives back a buffer; @p may be NULL. */
+static inline void rr_ep_give_back(const struct rr_ep_common *c, enum rr_ep_buffer kind,
+                                   void *p, size_t bytes)
+{
+	struct rr_prov_spare *s = c->buffers ? &c->buffers->spare[kind] : NULL;
+
+	if (s && p && !s->p)
+		*s = (struct rr_prov_spare){p, bytes};
+	else
+		rr_ep_put(c, p, bytes);
+}
 
 /* ---- posts and completions ---- */
 

@@ -40,8 +40,7 @@ static int reserve_completions(struct rr_iw_ep *ep, uint32_t n)
 static void free_iw_ep(struct rr_iw_ep *ep, bool reset)
 {
 	rr_iw_tx_drop(ep);
-	free(ep->tx.buf);
-	free(ep->rx.buf);
+	rr_iw_rx_drop(ep);
 	rr_ep_common_fini(&ep->base);
 	rr_ring_fini(&ep->sq);
 	rr_ring_fini(&ep->sges);
@@ -351,10 +350,19 @@ static int iw_invalidate(struct rr_ep *base, uint32_t handle, uint64_t token)
 
 /* ---- progress ---- */
 
-static void drop_idle_buffers(struct rr_iw_ep *ep)
+static void free_empty_queue(struct rr_ring *r)
 {
-	rr_iw_tx_quiet(ep);
-	rr_iw_rx_quiet(ep);
+	if (!r->count)
+		rr_ring_fini(r);
+}
+
+/* Frees queues that the next post or request allocates again. */
+static void free_idle_queues(struct rr_iw_ep *ep)
+{
+	free_empty_queue(&ep->sq);
+	free_empty_queue(&ep->sges);
+	free_empty_queue(&ep->reads);
+	free_empty_queue(&ep->resps);
 	ep->quiet = RR_TIME_NEVER;
 }
 
@@ -428,8 +436,8 @@ void rr_iw_run(struct rr_iw_ep *ep, rr_time now)
 		check_deadline(ep);
 	if (ep->base.count.bytes_received + ep->base.count.bytes_sent != moved)
 		ep->quiet = ep->base.now + RR_IW_QUIET_NS;
-	else if (ep->base.now >= ep->quiet || ep->quiet == RR_TIME_NEVER)
-		drop_idle_buffers(ep); /* including buffers that this call allocated */
+	else if (ep->base.now >= ep->quiet)
+		free_idle_queues(ep);
 }
 
 static int iw_flush(struct rr_ep *base, rr_time now)

@@ -6,6 +6,7 @@
  *   iw_setup.c  TCP connect and MPA frames
  *   iw_tx.c     sends work requests and Read Responses as FPDUs, by gathered writes
  *   iw_rx.c     receives octets, places data, adds completions
+ *   iw_bounce.c the buffer for received octets
  *   iw_end.c    protocol errors, Terminate, orderly disconnect, flush
  *
  * Ownership: posted memory is lent to the provider until the completion.  A region's
@@ -26,7 +27,7 @@
 
 #define RR_IW_MAX_RECV 4096
 #define RR_IW_MAX_SEND 4096
-#define RR_IW_QUIET_NS RR_SEC(2) /* idle time after which the buffers are freed */
+#define RR_IW_QUIET_NS RR_SEC(2) /* idle time after which empty queues are freed */
 #define RR_IW_KICK_NS  RR_MS(5)  /* delay before the first kick, quadrupled each time */
 #define RR_IW_KICKS    5         /* maximum number of kicks; see kick_responder() */
 #define RR_IW_PARTING  2         /* number of kicks after which a disconnect proceeds */
@@ -90,11 +91,13 @@ struct rr_iw_resp {
 	uint8_t ddp[RR_DDP_UNTAGGED];
 };
 
+#define RR_IW_BOUNCE   (72u << 10) /* octets in a bounce buffer */
 #define RR_IW_TX_IOV   256
 #define RR_IW_TX_STAGE 32768
 
 /* Framed octets to be sent: the pieces @v, in sequence.  The stage contains headers,
- * trailers and small payload; it is reused when all pieces have been sent. */
+ * trailers and small payload; it is reused when all pieces have been sent.  An endpoint
+ * has this buffer only from the first post until everything has been sent. */
 struct rr_iw_txbuf {
 	struct iovec v[RR_IW_TX_IOV];
 	uint32_t stag[RR_IW_TX_IOV]; /* STag of each piece's region, or 0 */
@@ -136,7 +139,9 @@ struct rr_iw_tx {
 };
 
 struct rr_iw_rx {
-	uint8_t *buf; /* bounce buffer */
+	/* The bounce buffer while octets are read; between reads, memory for the rest
+	 * of an incomplete frame, or NULL. */
+	uint8_t *buf;
 	uint32_t cap, off, end;
 	bool discarding; /* after an error: octets are read and dropped */
 	bool fin;        /* the peer has closed its sending half */
@@ -160,7 +165,7 @@ struct rr_iw_ep {
 	enum rr_iw_state state;
 	bool initiator;
 	int fd;
-	rr_time quiet;   /* time at which idle buffers are freed */
+	rr_time quiet;   /* time at which empty queues are freed */
 	rr_time kick_at; /* initiator: time of the next kick */
 	unsigned kicks;  /* number of kicks planned or sent so far */
 	bool leaving;    /* initiator: disconnects when the Reply has arrived */
@@ -240,14 +245,21 @@ void rr_iw_tx_no_responses(struct rr_iw_ep *ep);
 void rr_iw_empty_reads(struct rr_iw_ep *ep);
 /* Drops all unsent octets.  Nothing is sent afterwards. */
 void rr_iw_tx_drop(struct rr_iw_ep *ep);
-/* Frees the transmit buffer, unless it has unsent octets. */
-void rr_iw_tx_quiet(struct rr_iw_ep *ep);
 
 /* ---- iw_rx.c ---- */
 /* Reads octets from the socket and handles them, up to the limits of one call. */
 void rr_iw_rx_run(struct rr_iw_ep *ep);
-/* Frees the receive buffer, unless it is in use. */
-void rr_iw_rx_quiet(struct rr_iw_ep *ep);
+
+/* ---- iw_bounce.c ---- */
+/* Makes rx.buf a bounce buffer, which begins with the octets received but not handled.
+ * Returns 0 or -ENOMEM. */
+RR_MUST_CHECK int rr_iw_bounce_borrow(struct rr_iw_ep *ep);
+/* Gives back the bounce buffer.  A short rest of a frame is kept in a piece of its size;
+ * if there is no memory for that, or if the rest is long, the endpoint keeps the
+ * buffer. */
+void rr_iw_bounce_return(struct rr_iw_ep *ep);
+/* Gives back the memory for received octets, which are not needed any more. */
+void rr_iw_rx_drop(struct rr_iw_ep *ep);
 
 /* ---- iw_end.c ---- */
 /* Ends the connection with a Terminate because the peer violated the protocol.  @ddp is

@@ -21,23 +21,20 @@
  * segments of a message must be in order and without gaps, and all data sent before a
  * Send is placed when the Send is delivered.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/cursor.h"
 #include "prov/iwarp/crc.h"
 #include "prov/iwarp/iw_ep.h"
 
-#define SETUP_CAP  1024u
-#define BOUNCE_CAP (72u << 10)
 #define DIRECT_MIN 4096u      /* minimum of missing octets for direct placement */
 #define TAIL_CAP   512u       /* octets to read after a segment that is not the last */
 #define TURN_MAX   (1u << 20) /* limit on octets read in one call */
 #define TURN_STEPS 256u       /* limit on frames handled in one call */
 #define IDLE_MAX   4096u      /* limit on zero-length messages between two Sends */
 
-_Static_assert(SETUP_CAP >= RR_MPA_FRAME_MAX, "a frame fits");
-_Static_assert(BOUNCE_CAP >= RR_FPDU_MAX + DIRECT_MIN, "an FPDU fits");
+_Static_assert(RR_IW_BOUNCE >= RR_MPA_FRAME_MAX, "a frame fits");
+_Static_assert(RR_IW_BOUNCE >= RR_FPDU_MAX + DIRECT_MIN, "an FPDU fits");
 
 /* The segment being handled. */
 struct rx_seg {
@@ -616,40 +613,6 @@ static bool take_rx_step(struct rr_iw_ep *ep)
 
 /* ---- the socket ---- */
 
-static int ensure_rx_buf(struct rr_iw_ep *ep)
-{
-	struct rr_iw_rx *rx = &ep->rx;
-	uint32_t cap = rr_iw_is(ep, RR_IW_IN_FRAMES) ? SETUP_CAP : BOUNCE_CAP;
-	uint32_t have = rx->end - rx->off;
-	uint8_t *buf = rx->buf;
-
-	if (rx->cap < cap) {
-		buf = malloc(cap);
-		if (!buf)
-			return -ENOMEM;
-		rx->cap = cap;
-	}
-	if (have)
-		memmove(buf, rx->buf + rx->off, have);
-	if (buf != rx->buf)
-		free(rx->buf);
-	rx->buf = buf;
-	rx->off = 0;
-	rx->end = have;
-	return 0;
-}
-
-void rr_iw_rx_quiet(struct rr_iw_ep *ep)
-{
-	struct rr_iw_rx *rx = &ep->rx;
-
-	if (rx->off != rx->end || rx->direct)
-		return;
-	free(rx->buf);
-	rx->buf = NULL;
-	rx->cap = rx->off = rx->end = 0;
-}
-
 /* Sets the destinations of the next read.  Returns the number of destinations, or 0 if
  * the connection has ended. */
 static unsigned aim_read(struct rr_iw_ep *ep, struct iovec v[2])
@@ -747,7 +710,7 @@ static bool read_once(struct rr_iw_ep *ep)
 	size_t asked;
 	ssize_t n;
 
-	if (ensure_rx_buf(ep)) {
+	if (rr_iw_bounce_borrow(ep)) {
 		handle_read_error(ep, -ENOMEM);
 		return false;
 	}
@@ -779,4 +742,5 @@ void rr_iw_rx_run(struct rr_iw_ep *ep)
 	while (ep->state != RR_IW_DEAD && !rx->fin && !rx->more && read_once(ep))
 		if (ep->base.count.bytes_received >= stop)
 			rx->more = true;
+	rr_iw_bounce_return(ep);
 }

@@ -9,8 +9,8 @@
  * an RTR message, the initiator therefore sends the RTR message first.
  *
  * Failure: a bad frame ends the connection at once, without a reply, and is traced.
- * check_deadline() in iw_ep.c ends a slow set-up.  A frame has at most 532 octets, and
- * the buffer is limited to 1024.
+ * check_deadline() in iw_ep.c ends a slow set-up.  A frame has at most 532
+ * octets.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -85,8 +85,16 @@ static bool has_tx_room(const struct rr_iw_tx *tx)
 static int ensure_tx_buf(struct rr_iw_ep *ep)
 {
 	if (!ep->tx.buf)
-		ep->tx.buf = malloc(sizeof(*ep->tx.buf));
+		ep->tx.buf =
+		        rr_ep_borrow(&ep->base, RR_EP_SEND_BUFFER, sizeof(*ep->tx.buf));
 	return ep->tx.buf ? 0 : -ENOMEM;
+}
+
+/* Returns the transmit buffer, which has no unsent octets. */
+static void return_tx_buf(struct rr_iw_ep *ep)
+{
+	rr_ep_give_back(&ep->base, RR_EP_SEND_BUFFER, ep->tx.buf, sizeof(*ep->tx.buf));
+	ep->tx.buf = NULL;
 }
 
 static void reset_pieces(struct rr_iw_tx *tx)
@@ -104,16 +112,9 @@ static void reset_pieces(struct rr_iw_tx *tx)
 void rr_iw_tx_drop(struct rr_iw_ep *ep)
 {
 	reset_pieces(&ep->tx);
+	return_tx_buf(ep);
 	ep->tx.mute = true;
 	ep->tx.blocked = false;
-}
-
-void rr_iw_tx_quiet(struct rr_iw_ep *ep)
-{
-	if (ep->tx.head != ep->tx.tail)
-		return;
-	free(ep->tx.buf);
-	ep->tx.buf = NULL;
 }
 
 int rr_iw_tx_raw(struct rr_iw_ep *ep, const void *p, size_t len)
@@ -358,8 +359,8 @@ bool rr_iw_tx_posted(struct rr_iw_ep *ep, struct rr_iw_wr *wr, const struct rr_s
                      unsigned n)
 {
 	if (wr->kind == RR_POST_READ || !is_next(ep) ||
-	    wr->len > max_payload(&ep->tx, wr->kind == RR_POST_WRITE) || !ep->tx.buf ||
-	    !has_tx_room(&ep->tx))
+	    wr->len > max_payload(&ep->tx, wr->kind == RR_POST_WRITE) ||
+	    ensure_tx_buf(ep) || !has_tx_room(&ep->tx))
 		return false;
 	frame_segment(ep, wr, sge, n, wr->len);
 	return true;
@@ -743,6 +744,7 @@ static int write_frames(struct rr_iw_ep *ep)
 		}
 	}
 	complete_written(ep); /* including zero-length Reads */
+	return_tx_buf(ep);
 	tx->blocked = false;
 	return 0;
 }
