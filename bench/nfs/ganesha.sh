@@ -16,7 +16,7 @@ PATH=$at/usr/bin:$at/usr/sbin:$at/sbin:$PATH:/usr/sbin:/sbin
 for program in rpcbind ganesha.nfsd; do
 	command -v $program >/dev/null || die "$program is not installed"
 done
-plugins=$(find "$at/usr/lib" /usr/lib -name libfsalvfs.so -printf '%h\n' -quit 2>/dev/null)
+plugins=$(find "$at/usr/lib" /usr/lib -name libfsalvfs.so -printf '%h\n' -quit 2>/dev/null) || :
 [ -n "$plugins" ] || die "nfs-ganesha-vfs is not installed"
 
 state=$(mktemp -d)
