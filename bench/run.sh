@@ -133,6 +133,8 @@ describe_run() {
 	note cpu "${cpu:-$(uname -m)}"
 	note cpus "$(nproc --all)"
 	note kernel "$(uname -sr)"
+	congestion=$(cat /proc/sys/net/ipv4/tcp_congestion_control 2>/dev/null || echo unknown)
+	note congestion_control "$congestion"
 	note busy_percent "$used"
 	note busy "$busy"
 	note repetitions "$reps"
@@ -140,7 +142,7 @@ describe_run() {
 	note quick "$quick"
 	changed=""
 	! $modified || changed=" with changes"
-	echo "bench: commit $commit$changed, $cpu, $(uname -sr), $(nproc --all) CPUs"
+	echo "bench: commit $commit$changed, $cpu, $(uname -sr), $(nproc --all) CPUs, TCP with $congestion"
 	echo "bench: $reps repetitions of $ms ms on CPUs $(echo "$cpus" | paste -sd,); other work uses $used %"
 	! $busy || echo "bench: this machine is BUSY with other work: do not trust the numbers"
 }

@@ -71,8 +71,8 @@ $1 == "program" {
 }
 END {
 	printf "{%s,%s,%s,\n", note("commit"), note("modified"), note("date")
-	printf "\"machine\":{%s,%s,%s,%s,%s},\n", note("cpu"), number_note("cpus"),
-		note("kernel"), note("busy"), number_note("busy_percent")
+	printf "\"machine\":{%s,%s,%s,%s,%s,%s},\n", note("cpu"), number_note("cpus"),
+		note("kernel"), note("congestion_control"), note("busy"), number_note("busy_percent")
 	printf "%s,%s,%s,%s,\n", number_note("repetitions"), number_note("milliseconds"),
 		number_note("seconds"), note("quick")
 	printf "\"tables\":{%s},\n\"cells\":[%s],\n", tables, cells

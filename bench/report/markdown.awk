@@ -56,9 +56,10 @@ function print_programs(    i, f) {
 }
 
 function print_run() {
-	printf "Commit %s%s, %s: %s, %s CPUs, %s; medians of %d repetitions of %d ms.%s\n",
+	printf "Commit %s%s, %s: %s, %s CPUs, %s, TCP with %s; medians of %d repetitions of %d ms.%s\n",
 		note["commit"], note["modified"] == "true" ? " with changes" : "",
 		substr(note["date"], 1, 10), note["cpu"], note["cpus"], note["kernel"],
+		note["congestion_control"],
 		note["repetitions"], note["milliseconds"],
 		note["busy"] == "true" ? " The machine was busy with other work." : ""
 }

@@ -40,7 +40,7 @@ END
 run --rdma-only
 keys . cells commit date failed machine memory milliseconds modified programs quick \
 	repetitions seconds skipped tables
-keys .machine busy busy_percent cpu cpus kernel
+keys .machine busy busy_percent congestion_control cpu cpus kernel
 keys '.cells[0]' bytes connections depth failed label ns_max ns_min ns_per_call per_call place \
 	ratio runs subject table test
 keys '.cells[] | select(.subject == "rdma" and .test == "null" and .place == "one") | .per_call' \
