@@ -217,6 +217,12 @@ struct rr_prov_ops {
 	int (*accept)(struct rr_prov_listener *, const struct rr_prov_config *cfg,
 	              const void *priv, size_t priv_len, rr_time now,
 	              struct rr_ep **ret);
+	/* Takes the next incoming connection out of a listener.  Stores a listener in @ret
+	 * whose only connection it is, for accept and listener_close in any one thread,
+	 * and the peer's address in @ret_peer (AF_UNSPEC if unknown).  Returns the errors
+	 * of accept, or -EOPNOTSUPP if connections cannot be accepted elsewhere. */
+	int (*take)(struct rr_prov_listener *, struct rr_prov_listener **ret,
+	            struct sockaddr_storage *ret_peer);
 	void (*listener_close)(struct rr_prov_listener *);
 
 	/* The post functions.  The gather list @sge need not outlive the call; the

@@ -25,7 +25,10 @@
 #define CQ_MAX (4u * (RR_IW_MAX_RECV + RR_IW_MAX_SEND))
 
 struct rr_prov_listener {
+	/* a socket that listens or, if @taken, that is connected; -1 = accepted */
 	int fd;
+	bool taken;
+	struct rr_iwarp_opts opts;
 };
 
 /* Reserves space for the completions of all posted operations and of @n more. */
@@ -110,11 +113,11 @@ static int new_iw_ep(const struct rr_prov_config *cfg, const void *priv,
 	return 0;
 }
 
-static struct rr_sock_opts make_sock_opts(const struct rr_iw_ep *ep)
+static struct rr_sock_opts make_sock_opts(const struct rr_iwarp_opts *o)
 {
 	return (struct rr_sock_opts){
-	        .sndbuf = (int)ep->opts.sndbuf,
-	        .rcvbuf = (int)ep->opts.rcvbuf,
+	        .sndbuf = (int)o->sndbuf,
+	        .rcvbuf = (int)o->rcvbuf,
 	};
 }
 
@@ -130,7 +133,7 @@ static int iw_connect(const struct rr_prov_config *cfg, const struct sockaddr *s
 		return rc;
 	ep->initiator = true;
 	ep->state = RR_IW_CONNECT;
-	so = make_sock_opts(ep);
+	so = make_sock_opts(&ep->opts);
 	if (sa_len <= sizeof(ep->base.peer))
 		memcpy(&ep->base.peer, sa, sa_len);
 	rc = rr_sock_connect(sa, sa_len, &so, &ep->fd);
@@ -155,6 +158,7 @@ static int iw_listen(const struct rr_prov_config *cfg, const struct sockaddr *sa
 	l = malloc(sizeof(*l));
 	if (!l)
 		return -ENOMEM;
+	*l = (struct rr_prov_listener){.opts = opts};
 	rc = rr_sock_listen(sa, sa_len, ret_addr, &l->fd);
 	if (rc) {
 		free(l);
@@ -173,22 +177,55 @@ static void iw_listener_close(struct rr_prov_listener *l)
 {
 	if (!l)
 		return;
-	rr_sock_close(l->fd, false);
+	if (l->fd >= 0)
+		rr_sock_close(l->fd, l->taken);
 	free(l);
+}
+
+/* Returns the socket of the next connection in @ret_fd. */
+static int accept_socket(struct rr_prov_listener *l, int *ret_fd)
+{
+	struct rr_sock_opts so = make_sock_opts(&l->opts);
+
+	if (!l->taken)
+		return rr_sock_accept(l->fd, &so, ret_fd);
+	if (l->fd < 0)
+		return -EAGAIN;
+	*ret_fd = l->fd;
+	l->fd = -1;
+	return 0;
+}
+
+static int iw_take(struct rr_prov_listener *l, struct rr_prov_listener **ret,
+                   struct sockaddr_storage *ret_peer)
+{
+	struct rr_prov_listener *one = malloc(sizeof(*one));
+	int rc;
+
+	if (!one)
+		return -ENOMEM;
+	*one = (struct rr_prov_listener){.taken = true, .opts = l->opts};
+	rc = accept_socket(l, &one->fd);
+	if (rc) {
+		free(one);
+		return rc;
+	}
+	if (rr_sock_peer(one->fd, ret_peer))
+		ret_peer->ss_family = AF_UNSPEC;
+	*ret = one;
+	return 0;
 }
 
 static int iw_accept(struct rr_prov_listener *l, const struct rr_prov_config *cfg,
                      const void *priv, size_t priv_len, rr_time now, struct rr_ep **ret)
 {
-	struct rr_sock_opts so;
 	struct rr_iw_ep *ep;
 	int rc = new_iw_ep(cfg, priv, priv_len, now, &ep);
 
 	if (rc)
 		return rc;
 	ep->state = RR_IW_LISTEN;
-	so = make_sock_opts(ep);
-	rc = rr_sock_accept(l->fd, &so, &ep->fd);
+	rc = accept_socket(l, &ep->fd);
 	if (!rc && rr_sock_peer(ep->fd, &ep->base.peer))
 		ep->base.peer.ss_family = AF_UNSPEC; /* the first read will fail */
 	if (rc) {
@@ -586,6 +623,7 @@ const struct rr_prov_ops rr_iwarp_ops = {
         .listen = iw_listen,
         .listener_fd = iw_listener_fd,
         .accept = iw_accept,
+        .take = iw_take,
         .listener_close = iw_listener_close,
         .post_recv = iw_post_recv,
         .post_send = iw_post_send,

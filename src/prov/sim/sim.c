@@ -95,6 +95,12 @@ static void sim_read_removals(int fd)
 {
 }
 
+static int sim_take(struct rr_prov_listener *l, struct rr_prov_listener **ret,
+                    struct sockaddr_storage *ret_peer)
+{
+	return -EOPNOTSUPP;
+}
+
 const struct rr_prov_ops rr_sim_ops = {
         .name = "sim",
         .remote_invalidate = true,
@@ -105,6 +111,7 @@ const struct rr_prov_ops rr_sim_ops = {
         .listen = sim_listen,
         .listener_fd = sim_listener_fd,
         .accept = sim_accept,
+        .take = sim_take,
         .listener_close = sim_listener_close,
         .post_recv = sim_post_recv,
         .post_send = sim_post_send,

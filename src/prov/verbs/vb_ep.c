@@ -333,6 +333,12 @@ static int vb_local_addr(const struct rr_ep *base, struct sockaddr_storage *ret)
 	return rr_ep_copy_addr(&rr_vb_of(base)->local, ret);
 }
 
+static int vb_take(struct rr_prov_listener *l, struct rr_prov_listener **ret,
+                   struct sockaddr_storage *ret_peer)
+{
+	return -EOPNOTSUPP;
+}
+
 const struct rr_prov_ops rr_verbs_ops = {
         .name = "verbs",
         .remote_invalidate = false, /* some devices do not support it */
@@ -342,6 +348,7 @@ const struct rr_prov_ops rr_verbs_ops = {
         .listen = rr_vb_listen,
         .listener_fd = rr_vb_listener_fd,
         .accept = rr_vb_accept,
+        .take = vb_take,
         .listener_close = rr_vb_listener_close,
         .post_recv = vb_post_recv,
         .post_send = vb_post_send,
