@@ -5,7 +5,8 @@
  * An engine is an event loop.  A connection or a listener belongs to one engine for its
  * whole life.  Functions that take an engine, a connection, a listener or a call must
  * be called in the thread that runs the engine, unless their contract says "any
- * thread". The library calls every callback in that thread, with no lock held.  A
+ * thread". The library calls every callback in that thread, with no lock held.  If
+ * several engines share a service or a listener, its callbacks run concurrently.  A
  * callback may make and cancel calls, and close connections and listeners; it must
  * neither run nor free the engine.
  *
@@ -766,6 +767,24 @@ RPCRDMA_API int rpcrdma_listen(struct rpcrdma_engine *, const char *address,
                                const struct rpcrdma_conn_options *,
                                struct rpcrdma_service *, unsigned max_connections,
                                struct rpcrdma_listener **ret);
+/*
+ * Lets another engine serve part of the listener's connections.  The listener's engine
+ * accepts and counts all connections, and hands each new one to the engine that has
+ * fewest, for the connection's whole life.  Connections of RDMA devices stay with the
+ * listener's engine.
+ *
+ * The service's handlers and the listener's event function are then called by several
+ * threads at once: for each connection, by the thread of its engine.  Each engine must
+ * be run by a thread of its own.  Call this function after rpcrdma_listen and before
+ * either engine runs.  rpcrdma_listener_close closes the connections of all engines,
+ * and the listener's engine is not idle before they have ended.  Free the listener's
+ * engine last, and only while no thread runs any of the engines.
+ *
+ * Returns -EEXIST if the engine serves the listener already, -ENOSPC if there are 16
+ * engines, or -ENOMEM.
+ */
+RPCRDMA_API int rpcrdma_listener_add_engine(struct rpcrdma_listener *,
+                                            struct rpcrdma_engine *);
 RPCRDMA_API int rpcrdma_listener_addr(const struct rpcrdma_listener *,
                                       struct sockaddr_storage *ret);
 /* Returns the providers that accept connections, as a static string: "iwarp", "verbs"

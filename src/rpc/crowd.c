@@ -8,7 +8,12 @@
 
 #include "base/siphash.h"
 
-enum { MOST_BUCKETS = 4096, FIRST_ROOM = 16 };
+enum {
+	MOST_BUCKETS = 4096,
+	FIRST_ROOM = 16,
+	MOVED = 4, /* bit of rr_guest.state: the guest is in rr_crowd.moved */
+};
+_Static_assert((int)RR_GUEST_KINDS <= (int)MOVED, "a kind fits below the bit");
 
 struct address {
 	uint32_t family, scope;
@@ -181,7 +186,6 @@ static void recount_guests(struct rr_crowd *c, struct rr_origin *o, unsigned kin
 /* Adds a connection to the list of its kind, as the newest. */
 static void list_guest(struct rr_crowd *c, struct rr_guest *g)
 {
-	g->listed = g->kind;
 	rr_list_push(&g->origin->of[g->kind].guests, &g->link);
 	recount_guests(c, g->origin, g->kind, true);
 }
@@ -189,18 +193,68 @@ static void list_guest(struct rr_crowd *c, struct rr_guest *g)
 static void unlist_guest(struct rr_crowd *c, struct rr_guest *g)
 {
 	rr_list_del(&g->link);
-	recount_guests(c, g->origin, g->listed, false);
+	recount_guests(c, g->origin, g->kind, false);
+}
+
+static bool moved_before(const struct rr_guest *a, const struct rr_guest *b)
+{
+	return atomic_load_explicit(&a->at, memory_order_relaxed) <
+	       atomic_load_explicit(&b->at, memory_order_relaxed);
+}
+
+/* Appends the lists @a and @b to each other, ordered by time.  Of two guests that moved
+ * at the same time, the one in @a comes first. */
+static struct rr_guest *merge_moved(struct rr_guest *a, struct rr_guest *b)
+{
+	struct rr_guest *first = NULL, **end = &first;
+
+	while (a && b) {
+		struct rr_guest **from = moved_before(b, a) ? &b : &a;
+
+		*end = *from;
+		end = &(*end)->next_moved;
+		*from = *end;
+	}
+	*end = a ? a : b;
+	return first;
+}
+
+/* Takes the list of moved guests, in the order of their last moves.  @moved has the
+ * guest that was added last in front. */
+static struct rr_guest *sort_moved(struct rr_guest *moved)
+{
+	/* runs[i]: a sorted list of 2^i guests, or NULL */
+	struct rr_guest *runs[32] = {NULL}, *g;
+	unsigned i;
+
+	while ((g = moved)) {
+		moved = g->next_moved;
+		g->next_moved = NULL;
+		for (i = 0; i + 1 < RR_ARRAY_SIZE(runs) && runs[i]; i++) {
+			g = merge_moved(g, runs[i]);
+			runs[i] = NULL;
+		}
+		runs[i] = merge_moved(g, runs[i]);
+	}
+	for (i = 0; i < RR_ARRAY_SIZE(runs); i++)
+		g = merge_moved(g, runs[i]);
+	return g;
 }
 
 /* Moves each connection whose kind has changed to the list of its new kind. */
 static void settle_moves(struct rr_crowd *c)
 {
-	struct rr_list *n;
+	struct rr_guest *next, *g = sort_moved(atomic_exchange(&c->moved, NULL));
 
-	while ((n = rr_list_pop(&c->moved))) {
-		struct rr_guest *g = rr_container_of(n, struct rr_guest, moved);
+	for (; g; g = next) {
+		unsigned kind;
 
+		next = g->next_moved; /* first, because the guest may move again now */
+		kind = atomic_fetch_and(&g->state, ~(unsigned)MOVED) & ~(unsigned)MOVED;
+		if (!g->origin)
+			continue;
 		unlist_guest(c, g);
+		g->kind = (enum rr_guest_kind)kind;
 		list_guest(c, g);
 	}
 }
@@ -219,7 +273,6 @@ int rr_crowd_init(struct rr_crowd *c, unsigned most)
 	uint32_t n = FIRST_ROOM;
 
 	*c = (struct rr_crowd){0};
-	rr_list_init(&c->moved);
 	while (n < most && n < MOST_BUCKETS)
 		n *= 2;
 	/* for so few octets, getrandom never returns a short count */
@@ -242,7 +295,7 @@ void rr_crowd_fini(struct rr_crowd *c)
 }
 
 int rr_crowd_add(struct rr_crowd *c, struct rr_guest *g,
-                 const struct sockaddr_storage *ss)
+                 const struct sockaddr_storage *ss, rr_time now)
 {
 	struct rr_origin *o = find_origin(c, ss);
 
@@ -254,28 +307,40 @@ int rr_crowd_add(struct rr_crowd *c, struct rr_guest *g,
 		return -ENOMEM;
 	settle_moves(c); /* the lists are ordered by age, and @g is the newest */
 	g->origin = o;
-	g->kind = RR_GUEST_NEW;
-	rr_list_init(&g->moved);
+	g->kind = rr_crowd_kind(g);
+	g->at = now;
 	list_guest(c, g);
 	return 0;
 }
 
-void rr_crowd_move(struct rr_crowd *c, struct rr_guest *g, enum rr_guest_kind kind)
+void rr_crowd_move(struct rr_crowd *c, struct rr_guest *g, enum rr_guest_kind kind,
+                   rr_time now)
 {
-	if (!g->origin)
+	unsigned state = (unsigned)kind | MOVED;
+
+	atomic_store_explicit(&g->at, now, memory_order_relaxed);
+	if (atomic_load_explicit(&g->state, memory_order_relaxed) == state ||
+	    atomic_exchange(&g->state, state) & MOVED)
 		return;
-	g->kind = kind;
-	rr_list_del(&g->moved);
-	rr_list_push(&c->moved, &g->moved);
+	g->next_moved = atomic_load_explicit(&c->moved, memory_order_relaxed);
+	while (!atomic_compare_exchange_weak(&c->moved, &g->next_moved, g))
+		;
+}
+
+enum rr_guest_kind rr_crowd_kind(const struct rr_guest *g)
+{
+	return (enum rr_guest_kind)(
+	        atomic_load_explicit(&g->state, memory_order_relaxed) &
+	        ~(unsigned)MOVED);
 }
 
 void rr_crowd_remove(struct rr_crowd *c, struct rr_guest *g)
 {
 	struct rr_origin *o = g->origin;
 
+	settle_moves(c);
 	if (!o)
 		return;
-	rr_list_del(&g->moved);
 	unlist_guest(c, g);
 	g->origin = NULL;
 	free_if_empty(c, o);

@@ -12,7 +12,11 @@
  *
  * A busy connection changes its kind with each request, but searches are rare.  So a
  * change only puts the connection on a list of moved connections.  The next search, or
- * the next new connection, first moves these to the lists of their kinds.
+ * the next new connection, first moves these to the lists of their kinds, in the order
+ * of their last changes.
+ *
+ * Threads: all functions are called in the listener's thread, except rr_crowd_move.
+ * Each connection has one thread that calls rr_crowd_move; this takes no lock.
  *
  * Addresses are found by a keyed digest, so that peers cannot choose addresses that
  * collide.
@@ -20,6 +24,7 @@
 #ifndef RR_RPC_CROWD_H
 #define RR_RPC_CROWD_H
 
+#include <stdatomic.h>
 #include <sys/socket.h>
 
 #include "base/base.h"
@@ -36,10 +41,11 @@ struct rr_origin;
 
 struct rr_guest {
 	struct rr_list link;      /* in a list of the origin, oldest first */
-	struct rr_list moved;     /* in rr_crowd.moved; empty = not moved */
 	struct rr_origin *origin; /* NULL = in no crowd */
-	enum rr_guest_kind kind;
-	enum rr_guest_kind listed; /* kind of the list that contains @link */
+	enum rr_guest_kind kind;  /* kind of the list that contains @link */
+	_Atomic unsigned state;   /* latest kind, and whether it is in rr_crowd.moved */
+	_Atomic rr_time at;       /* time of the last change */
+	struct rr_guest *next_moved; /* in rr_crowd.moved */
 };
 
 struct rr_crowd {
@@ -51,7 +57,7 @@ struct rr_crowd {
 		/* @room: entries in @with; @top: largest n in use, 0 = none */
 		size_t room, top;
 	} rank[RR_GUEST_KINDS];
-	struct rr_list moved; /* moved since the last search, in the order of moves */
+	struct rr_guest *_Atomic moved; /* moved since the last search */
 };
 
 /* Initializes an empty crowd.  @most is the number of connections to expect.  Returns 0
@@ -61,14 +67,19 @@ int rr_crowd_init(struct rr_crowd *, unsigned most) RR_MUST_CHECK;
  * zeroed crowd. */
 void rr_crowd_fini(struct rr_crowd *);
 
-/* Adds a connection of kind NEW.  Returns 0 or -ENOMEM. */
-int rr_crowd_add(struct rr_crowd *, struct rr_guest *,
-                 const struct sockaddr_storage *) RR_MUST_CHECK;
+/* Adds a connection as the newest of its kind.  A connection that is zeroed is of kind
+ * NEW; one that was removed keeps its kind.  Returns 0 or -ENOMEM. */
+int rr_crowd_add(struct rr_crowd *, struct rr_guest *, const struct sockaddr_storage *,
+                 rr_time now) RR_MUST_CHECK;
 /* Changes a connection's kind to @kind, and makes it the newest connection of that
- * kind. */
-void rr_crowd_move(struct rr_crowd *, struct rr_guest *, enum rr_guest_kind);
-/* Removes a connection.  Does nothing if the connection is in no crowd. */
-void rr_crowd_remove(struct rr_crowd *, struct rr_guest *);
+ * kind.  A connection that was removed only keeps its new kind. */
+void rr_crowd_move(struct rr_crowd *, struct rr_guest *, enum rr_guest_kind,
+                   rr_time now);
+/* Removes a connection.  Does nothing if the connection is in no crowd.  Must be called
+ * again after the last rr_crowd_move, before @g is freed. */
+void rr_crowd_remove(struct rr_crowd *, struct rr_guest *g);
+/* Returns the latest kind of a connection. */
+enum rr_guest_kind rr_crowd_kind(const struct rr_guest *);
 
 /* Returns the number of connections of all kinds from an address. */
 unsigned rr_crowd_count(const struct rr_crowd *, const struct sockaddr_storage *);

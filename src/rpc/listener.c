@@ -7,7 +7,6 @@
 #include "rpcbind/addr.h"
 #include "link/devices.h"
 #include "rpc/hostage.h"
-#include "rpc/session.h"
 
 enum {
 	ACCEPTS_PER_EVENT = 64,
@@ -18,11 +17,10 @@ enum {
 	POSTPONE_MAX = 4,
 };
 
-void rr_listener_free_if_done(struct rpcrdma_listener *l)
+void rr_listener_hall_over(struct rpcrdma_listener *l)
 {
-	if (!l->closing || l->n_sessions)
+	if (++l->halls_over < l->n_halls)
 		return;
-	rr_timer_stop(&l->engine->timers, &l->drain_timer);
 	rr_timer_release(&l->engine->timers, &l->reopen_timer);
 	rr_crowd_fini(&l->crowd);
 	rr_list_del(&l->owner.link);
@@ -83,7 +81,7 @@ static void reopen_later(struct rpcrdma_listener *l)
 static bool accept_one(struct rr_entrance *at)
 {
 	struct rpcrdma_listener *l = at->listener;
-	int err = rr_session_accept(l, at->ops, at->prov);
+	int err = rr_seat_accept(l, at->ops, at->prov);
 
 	if (!err)
 		return true;
@@ -106,7 +104,7 @@ static void accept_late(struct rr_late *w)
 	const struct rpcrdma_listener *l = at->listener;
 	unsigned left = ACCEPTS_PER_EVENT;
 
-	if (l->n_sessions >= l->max_sessions && rr_poller_full(&l->engine->poller) &&
+	if (l->n_counted >= l->max_sessions && rr_poller_full(&l->engine->poller) &&
 	    at->postponed++ < POSTPONE_MAX)
 		return; /* the descriptor is ready again in the next iteration */
 	at->postponed = 0;
@@ -241,17 +239,6 @@ static int open_listener(struct rpcrdma_listener *l, const char *address)
 	return err;
 }
 
-static void close_sessions(struct rr_timer *t)
-{
-	struct rpcrdma_listener *l =
-	        rr_container_of(t, struct rpcrdma_listener, drain_timer);
-	struct rr_list *n;
-
-	rr_list_for_each (n, &l->sessions)
-		rr_link_close(
-		        rr_container_of(n, struct rr_session, link_sessions)->link, 0);
-}
-
 /* Closes the listener, which is freed when its sessions' links have ended. */
 static void abandon_listener(struct rr_owner *o)
 {
@@ -272,11 +259,10 @@ int rpcrdma_listen(struct rpcrdma_engine *e, const char *address,
 	if (!l)
 		return -ENOMEM;
 	l->engine = e;
+	rr_hall_init(&l->halls[l->n_halls++], l, e);
 	l->service = service;
 	l->max_sessions = max_connections ? max_connections : 10000;
-	l->drain_timer.fire = close_sessions;
 	l->pause_timer.fire = resume_accepting;
-	rr_list_init(&l->sessions);
 	l->reopen_timer.fire = reopen_entrances;
 	err = rr_hostage_watch(e);
 	if (!err)
@@ -326,23 +312,38 @@ void rpcrdma_listener_set_event(struct rpcrdma_listener *l,
 
 void rpcrdma_listener_close(struct rpcrdma_listener *l, uint64_t drain_ns)
 {
-	struct rr_list *n;
+	unsigned n;
 
 	if (!l || l->closing)
 		return;
 	l->closing = true;
+	l->drain_ns = drain_ns;
 	rr_timer_stop(&l->engine->timers, &l->pause_timer);
 	rr_timer_stop(&l->engine->timers, &l->reopen_timer);
 	close_entrances(l);
-	rr_list_for_each (n, &l->sessions) {
-		struct rr_session *s =
-		        rr_container_of(n, struct rr_session, link_sessions);
+	/* The own engine is last, since its end may free the listener. */
+	for (n = l->n_halls; n--;)
+		if (!atomic_load(&l->halls[n].gone))
+			rr_hall_run(l->engine, l->halls[n].engine, &l->halls[n].close);
+}
 
-		if (!rr_session_is_busy(s))
-			rr_link_close(s->link, 0);
-	}
-	if (l->n_sessions && rr_timer_set(&l->engine->timers, &l->drain_timer,
-	                                  rr_after(rr_engine_clock(), drain_ns)) < 0)
-		close_sessions(&l->drain_timer);
-	rr_listener_free_if_done(l);
+int rpcrdma_listener_add_engine(struct rpcrdma_listener *l, struct rpcrdma_engine *e)
+{
+	struct rr_hall *h;
+	int err;
+
+	if (!l || !e || l->closing)
+		return -EINVAL;
+	for (unsigned i = 0; i < l->n_halls; i++)
+		if (l->halls[i].engine == e)
+			return -EEXIST;
+	if (l->n_halls == RR_MAX_HALLS)
+		return -ENOSPC;
+	err = rr_hostage_watch(e);
+	if (err)
+		return err;
+	h = &l->halls[l->n_halls++];
+	rr_hall_init(h, l, e);
+	rr_list_push(&e->owners, &h->owner.link);
+	return 0;
 }

@@ -43,13 +43,13 @@ static void come(unsigned i, unsigned from)
 
 	v[i].address = from;
 	v[i].since = ++moment;
-	assert_int_equal(rr_crowd_add(&crowd, &v[i].guest, &ss), 0);
+	assert_int_equal(rr_crowd_add(&crowd, &v[i].guest, &ss, moment), 0);
 }
 
 static void become(unsigned i, enum rr_guest_kind kind)
 {
 	v[i].since = ++moment;
-	rr_crowd_move(&crowd, &v[i].guest, kind);
+	rr_crowd_move(&crowd, &v[i].guest, kind, moment);
 }
 
 static void go(unsigned i)
@@ -147,8 +147,8 @@ static void an_ipv4_address_is_one_by_ipv6_too(void **state)
 	                           &((struct sockaddr_in6 *)&six)->sin6_addr),
 	                 1);
 	come(0, 1);
-	assert_int_equal(rr_crowd_add(&crowd, &v[1].guest, &six), 0);
-	assert_int_equal(rr_crowd_add(&crowd, &v[2].guest, &none), 0);
+	assert_int_equal(rr_crowd_add(&crowd, &v[1].guest, &six, 1), 0);
+	assert_int_equal(rr_crowd_add(&crowd, &v[2].guest, &none, 2), 0);
 	assert_int_equal(rr_crowd_count(&crowd, &four), 2);
 	assert_int_equal(rr_crowd_count(&crowd, &six), 2);
 	assert_int_equal(rr_crowd_count(&crowd, &none), 1);
