@@ -173,6 +173,6 @@ void rr_call_chunks_free(struct rr_conn *c, struct rr_call_state *s)
 	rr_mbuf_free(&c->quota, &o->special);
 	rr_mbuf_free(&c->quota, &o->reply);
 	rr_mbuf_free(&c->quota, &o->dest);
-	rr_slab_put(&c->chunks_slab, o);
+	rr_slab_put(&c->stock->chunks, o);
 	s->chunks = NULL;
 }

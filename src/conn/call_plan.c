@@ -22,7 +22,7 @@ static struct rr_call_chunks *ensure_chunks(struct rr_conn *c, struct rr_call_st
 {
 	if (s->chunks)
 		return s->chunks;
-	s->chunks = rr_slab_get(&c->chunks_slab);
+	s->chunks = rr_slab_get(&c->stock->chunks);
 	if (s->chunks) {
 		memset(s->chunks, 0, offsetof(struct rr_call_chunks, region));
 		rr_lists_init(&s->chunks->lists);

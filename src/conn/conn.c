@@ -48,11 +48,6 @@ static void init_slabs(struct rr_conn *c)
 {
 	const struct rr_mem *m = &c->cfg.mem;
 
-	rr_slab_init(&c->rbuf_slab, m, sizeof(struct rr_rbuf), 1024);
-	rr_slab_init(&c->call_slab, m, sizeof(struct rr_call_state), 4096);
-	rr_slab_init(&c->chunks_slab, m, sizeof(struct rr_call_chunks), 8192);
-	rr_slab_init(&c->request_slab, m, sizeof(struct rr_request_state), 8192);
-	rr_slab_init(&c->lists_slab, m, sizeof(struct rr_lists), 8192);
 	rr_slab_init(&c->read_slab, m, sizeof(struct rr_read_op), 1024);
 	rr_slab_init(&c->error_slab, m, sizeof(struct rr_error_node), 1024);
 	rr_slab_init(&c->ext_slab, m, sizeof(struct rr_ext_node), 1024);
@@ -78,6 +73,11 @@ int rr_conn_new(const struct rr_conn_config *cfg, rr_time now, struct rr_conn **
 		return -ENOMEM;
 	memset(c, 0, sizeof(*c));
 	c->cfg = *cfg;
+	c->stock = cfg->stock ? cfg->stock : rr_stock_new(&cfg->mem);
+	if (!c->stock) {
+		rr_mem_put(&cfg->mem, c, sizeof(*c));
+		return -ENOMEM;
+	}
 	complete_config(&c->cfg);
 	c->features = c->cfg.features.on;
 	c->quota.mem = &c->cfg.mem;
@@ -99,7 +99,6 @@ int rr_conn_new(const struct rr_conn_config *cfg, rr_time now, struct rr_conn **
 	rr_list_init(&c->roomed_turns);
 	rr_list_init(&c->budget_queue);
 	rr_list_init(&c->in_flight);
-	rr_list_init(&c->xmits);
 	init_slabs(c);
 	rr_credit_init(&c->credit, credit_ceiling(&c->cfg), c->cfg.send_credits,
 	               cfg->role == RR_CONN_CLIENT);
@@ -132,15 +131,11 @@ void rr_conn_free(struct rr_conn *c)
 	rr_auth_fini(c);
 	rr_cont_fini(c);
 	rr_recv_fini(c);
-	rr_xmit_fini(c);
-	rr_slab_fini(&c->rbuf_slab);
-	rr_slab_fini(&c->call_slab);
-	rr_slab_fini(&c->chunks_slab);
-	rr_slab_fini(&c->request_slab);
-	rr_slab_fini(&c->lists_slab);
 	rr_slab_fini(&c->read_slab);
 	rr_slab_fini(&c->error_slab);
 	rr_slab_fini(&c->ext_slab);
+	if (!c->cfg.stock)
+		rr_stock_free(c->stock);
 	mem = c->cfg.mem;
 	rr_mem_put(&mem, c, sizeof(*c));
 }

@@ -130,10 +130,20 @@ struct rr_exposure_budget {
 };
 
 /* Every limit and timer must be nonzero, unless its comment says what 0 means. */
+/* Objects that connections take turns to use, see stock.h.  They are allocated from
+ * @mem; all connections that share a stock have the same rr_conn_config.mem, and are
+ * used by one thread. */
+struct rr_stock;
+/* Returns NULL if there is no memory. */
+struct rr_stock *rr_stock_new(const struct rr_mem *mem);
+/* Frees the stock; no connection may use it.  Ignores NULL. */
+void rr_stock_free(struct rr_stock *);
+
 struct rr_conn_config {
 	enum rr_conn_role role;
-	uint32_t id;                       /* for traces */
-	struct rr_mem mem;                 /* lent for the connection's life */
+	uint32_t id;            /* for traces */
+	struct rr_mem mem;      /* lent for the connection's life */
+	struct rr_stock *stock; /* lent; NULL = the connection has one of its own */
 	const struct rr_trace_sink *trace; /* lent; may be NULL */
 	uint32_t xid_seed; /* first XID for transport messages that carry no RPC
 	                    * message */

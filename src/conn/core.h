@@ -8,6 +8,7 @@
  *   states.h                     states and events of each sub-machine, as tables
  *   limits.h                     limits that are not configurable
  *   action.h      action.c       action queue; completions
+ *   stock.h       stock.c        objects that connections take turns to use
  *   mbuf.h        mbuf.c         growing buffers, and the quota they are charged to
  *   payload_stream.h payload_stream.c  Payload streams to send
  *   version_ops.h version_ops.c  differences between the versions of the protocol
@@ -65,6 +66,7 @@
 #include "conn/responder.h"
 #include "conn/slab.h"
 #include "conn/states.h"
+#include "conn/stock.h"
 #include "conn/tx.h"
 #include "conn/htfam/htfam.h"
 #include "conn/rprc/rprc.h"
@@ -163,10 +165,8 @@ struct rr_conn {
 	struct rr_list in_flight; /* posted Sends and Writes, linked by
 	                           * rr_xmit.op.link */
 	unsigned sends_out;       /* Sends queued or in flight */
-	struct rr_list xmits;     /* cached free messages, linked by rr_xmit.op.link */
-	unsigned n_xmits;
-	struct rr_slab rbuf_slab, call_slab, chunks_slab, request_slab, lists_slab,
-	        read_slab, error_slab, ext_slab;
+	struct rr_stock *stock;   /* memory shared with other connections */
+	struct rr_slab read_slab, error_slab, ext_slab;
 
 	struct rr_conn_counters count;
 };

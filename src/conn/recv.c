@@ -94,13 +94,13 @@ void *rr_conn_receive_memory(struct rr_conn *c, uint64_t token, size_t have, siz
 
 static struct rr_rbuf *new_rbuf(struct rr_conn *c)
 {
-	struct rr_rbuf *b = rr_slab_get(&c->rbuf_slab);
+	struct rr_rbuf *b = rr_slab_get(&c->stock->rbufs);
 
 	if (!b)
 		return NULL;
 	b->block.p = b->data = NULL;
 	if (!c->cfg.pooled_receives && !give_memory(c, b, 0, c->rbuf_bytes)) {
-		rr_slab_put(&c->rbuf_slab, b);
+		rr_slab_put(&c->stock->rbufs, b);
 		return NULL;
 	}
 	rr_list_init(&b->op.link);
@@ -113,7 +113,7 @@ static void free_rbuf(struct rr_conn *c, struct rr_rbuf *b)
 	rr_list_del(&b->op.link);
 	rr_list_del(&b->all);
 	free_block(c, &b->block);
-	rr_slab_put(&c->rbuf_slab, b);
+	rr_slab_put(&c->stock->rbufs, b);
 }
 
 static struct rr_rbuf *get_rbuf(struct rr_conn *c)

@@ -67,7 +67,7 @@ void rr_call_move(struct rr_call_state *s, enum rr_call_event by, enum rr_call_p
 
 static struct rr_call_state *new_call_state(struct rr_conn *c, struct rr_call *call)
 {
-	struct rr_call_state *s = rr_slab_get(&c->call_slab);
+	struct rr_call_state *s = rr_slab_get(&c->stock->calls);
 
 	if (!s)
 		return NULL;
@@ -93,7 +93,7 @@ static void free_call_state(struct rr_conn *c, struct rr_call_state *s)
 	rr_list_del(&s->all);
 	c->n_calls--;
 	s->call->priv = NULL;
-	rr_slab_put(&c->call_slab, s);
+	rr_slab_put(&c->stock->calls, s);
 }
 
 int rr_conn_call(struct rr_conn *c, struct rr_call *call, rr_time now)
@@ -111,7 +111,7 @@ int rr_conn_call(struct rr_conn *c, struct rr_call *call, rr_time now)
 	if (!s)
 		return -ENOMEM;
 	if (!rr_call_table_add(&c->table, &c->cfg.mem, &s->entry)) {
-		rr_slab_put(&c->call_slab, s);
+		rr_slab_put(&c->stock->calls, s);
 		return -ENOMEM;
 	}
 	if (c->cfg.role == RR_CONN_SERVER)

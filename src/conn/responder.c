@@ -28,7 +28,7 @@ struct rr_request_state *rr_request_new(struct rr_conn *c, const struct rr_msg *
 
 	if (c->n_serving >= (uint64_t)c->cfg.max_requests + RR_MAX_TURNS)
 		return NULL;
-	q = rr_slab_get(&c->request_slab);
+	q = rr_slab_get(&c->stock->requests);
 	if (!q)
 		return NULL;
 	memset(q, 0, offsetof(struct rr_request_state, req));
@@ -65,12 +65,12 @@ void rr_request_free(struct rr_conn *c, struct rr_request_state *q)
 	rr_quota_uncharge(&c->quota, q->reserved);
 	rr_recv_put(c, q->rbuf);
 	if (q->lists)
-		rr_slab_put(&c->lists_slab, q->lists);
+		rr_slab_put(&c->stock->lists, q->lists);
 	rr_list_del(&q->op.link);
 	rr_list_del(&q->req.link);
 	rr_list_del(&q->all);
 	c->n_requests--;
-	rr_slab_put(&c->request_slab, q);
+	rr_slab_put(&c->stock->requests, q);
 }
 
 void rr_request_polled(struct rr_request_state *q)
@@ -164,7 +164,7 @@ bool rr_request_set_chunks(struct rr_conn *c, struct rr_request_state *q,
 	if (!rr_request_check_sizes(c, &m->lists, &q->wanted))
 		return false;
 	if (!rr_lists_empty(&m->lists)) {
-		q->lists = rr_slab_get(&c->lists_slab);
+		q->lists = rr_slab_get(&c->stock->lists);
 		if (!q->lists)
 			return false;
 		*q->lists = m->lists;

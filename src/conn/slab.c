@@ -5,17 +5,28 @@
  */
 #include "conn/slab.h"
 
-enum { ALIGN = 64 };
+enum { HEAD = 64, LINE = 64, ALIGN = 16 };
+
+static size_t round_up(size_t n, size_t unit)
+{
+	return (n + unit - 1) / unit * unit;
+}
 
 void rr_slab_init(struct rr_slab *s, const struct rr_mem *mem, size_t size,
                   size_t block_bytes)
 {
 	*s = (struct rr_slab){
 	        .mem = mem,
-	        .size = (size + ALIGN - 1) / ALIGN * ALIGN,
+	        .size = round_up(size, size < 1024 ? ALIGN : LINE),
 	        .block_bytes = block_bytes,
 	};
-	RR_ASSERT(ALIGN + s->size <= block_bytes);
+	RR_ASSERT(HEAD + s->size <= block_bytes);
+}
+
+static void add_free_object(struct rr_slab *s, void *object)
+{
+	*(void **)object = s->free;
+	s->free = object;
 }
 
 static bool grow_slab(struct rr_slab *s)
@@ -26,8 +37,9 @@ static bool grow_slab(struct rr_slab *s)
 		return false;
 	*(void **)(void *)b = s->blocks;
 	s->blocks = b;
-	for (size_t at = ALIGN; at + s->size <= s->block_bytes; at += s->size)
-		rr_slab_put(s, b + at);
+	s->bytes += s->block_bytes;
+	for (size_t at = HEAD; at + s->size <= s->block_bytes; at += s->size)
+		add_free_object(s, b + at);
 	return true;
 }
 
@@ -39,13 +51,15 @@ void *rr_slab_get(struct rr_slab *s)
 		return NULL;
 	p = s->free;
 	s->free = *p;
+	s->used++;
 	return p;
 }
 
-void rr_slab_put(struct rr_slab *s, void *piece)
+void rr_slab_put(struct rr_slab *s, void *object)
 {
-	*(void **)piece = s->free;
-	s->free = piece;
+	add_free_object(s, object);
+	if (!--s->used && s->bytes > RR_SLAB_KEPT)
+		rr_slab_fini(s);
 }
 
 void rr_slab_fini(struct rr_slab *s)
@@ -57,4 +71,5 @@ void rr_slab_fini(struct rr_slab *s)
 		rr_mem_put(s->mem, b, s->block_bytes);
 	}
 	s->free = NULL;
+	s->used = s->bytes = 0;
 }

@@ -2,17 +2,22 @@
 /*
  * Objects of one size, for a connection's internal use.  They are allocated from
  * config.mem in blocks and kept on a free list when released, so that the data path
- * allocates nothing once the peak has been reached.
+ * allocates nothing once the peak has been reached.  When no object is in use, more than
+ * RR_SLAB_KEPT octets of blocks are freed.
  */
 #ifndef RR_CONN_SLAB_H
 #define RR_CONN_SLAB_H
 
 #include "base/base.h"
 
+enum { RR_SLAB_KEPT = 1 << 20 };
+
 struct rr_slab {
 	const struct rr_mem *mem; /* lent for the slab's life */
 	size_t size;              /* octets in an object, rounded up */
 	size_t block_bytes;       /* octets in a block */
+	size_t used;              /* objects in use */
+	size_t bytes;             /* octets in all blocks */
 	void *free;               /* first free object */
 	void *blocks;             /* newest block */
 };

@@ -174,7 +174,7 @@ static struct rr_xmit *build_abort_part(struct rr_conn *c)
 {
 	static const uint8_t word[4];
 	const struct rr_segment nowhere = {.handle = 0, .length = UINT32_MAX};
-	struct rr_lists *l = rr_slab_get(&c->lists_slab);
+	struct rr_lists *l = rr_slab_get(&c->stock->lists);
 	struct rr_head head = {.family = c->tx.abort_family,
 	                       .xid = c->tx.abort_xid,
 	                       .htype = RDMA2_MSG,
@@ -192,7 +192,7 @@ static struct rr_xmit *build_abort_part(struct rr_conn *c)
 	(void)rr_stream_add(&s, word, sizeof(word), 0);
 	rr_head_measure(c, &head);
 	x = rr_xmit_message(c, &head, &s, s.left);
-	rr_slab_put(&c->lists_slab, l);
+	rr_slab_put(&c->stock->lists, l);
 	return x;
 }
 

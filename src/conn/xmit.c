@@ -53,12 +53,12 @@ static size_t count_copied(const struct rr_stream *stream, size_t len)
 struct rr_xmit *rr_xmit_new(struct rr_conn *c, size_t bytes)
 {
 	size_t cap = RR_MAX(bytes, (size_t)RR_XMIT_BYTES);
-	struct rr_list *n = cap == RR_XMIT_BYTES ? rr_list_pop(&c->xmits) : NULL;
+	struct rr_list *n = cap == RR_XMIT_BYTES ? rr_list_pop(&c->stock->xmits) : NULL;
 	struct rr_xmit *x;
 
 	if (n) {
 		x = rr_container_of(n, struct rr_xmit, op.link);
-		c->n_xmits--;
+		c->stock->n_xmits--;
 	} else {
 		x = rr_mem_get(&c->cfg.mem, sizeof(*x) + cap);
 	}
@@ -76,28 +76,15 @@ struct rr_xmit *rr_xmit_new(struct rr_conn *c, size_t bytes)
 	return x;
 }
 
-static void release_xmit(struct rr_conn *c, struct rr_xmit *x)
-{
-	rr_mem_put(&c->cfg.mem, x, sizeof(*x) + x->cap);
-}
-
 void rr_xmit_free(struct rr_conn *c, struct rr_xmit *x)
 {
 	rr_list_del(&x->op.link);
-	if (x->cap != RR_XMIT_BYTES || c->n_xmits == RR_XMIT_CACHED) {
-		release_xmit(c, x);
+	if (x->cap != RR_XMIT_BYTES || c->stock->n_xmits == RR_XMIT_CACHED) {
+		rr_mem_put(&c->cfg.mem, x, sizeof(*x) + x->cap);
 		return;
 	}
-	rr_list_push_front(&c->xmits, &x->op.link);
-	c->n_xmits++;
-}
-
-void rr_xmit_fini(struct rr_conn *c)
-{
-	struct rr_list *n;
-
-	while ((n = rr_list_pop(&c->xmits)))
-		release_xmit(c, rr_container_of(n, struct rr_xmit, op.link));
+	rr_list_push_front(&c->stock->xmits, &x->op.link);
+	c->stock->n_xmits++;
 }
 
 /* Appends the next @n octets of the message's own buffer and returns a pointer to them.

@@ -68,7 +68,5 @@ struct rr_xmit *rr_xmit_begin(struct rr_conn *, const struct rr_prefix *, size_t
                               struct rr_writer *ret_w);
 /* Completes every Send and Write in flight, after the connection is lost. */
 void rr_xmit_lost(struct rr_conn *);
-/* Frees cached messages. */
-void rr_xmit_fini(struct rr_conn *);
 
 #endif

@@ -129,36 +129,50 @@ static void pool_put(void *ctx, void *p, size_t bytes)
 	rr_pool_put(ctx, p, bytes);
 }
 
-struct link_buffers {
-	struct rr_part part;
-	struct rr_prov_buffers lent;
-};
-
-static void free_link_buffers(struct rr_part *p)
+static struct rr_mem engine_memory(struct rr_link *l)
 {
-	struct link_buffers *b = rr_container_of(p, struct link_buffers, part);
-
-	for (unsigned i = 0; i < RR_ARRAY_SIZE(b->lent.spare); i++)
-		rr_mem_put(&b->lent.mem, b->lent.spare[i].p, b->lent.spare[i].bytes);
-	free(b);
+	return (struct rr_mem){pool_get, pool_put, &l->engine->pool};
 }
 
-/* Returns the buffers that the engine's endpoints share, or NULL if there is no
- * memory. */
-static struct rr_prov_buffers *find_link_buffers(struct rpcrdma_engine *e)
-{
-	struct rr_part *p = rr_engine_find_part(e, free_link_buffers);
-	struct link_buffers *b;
+/* Memory that an engine's links share. */
+struct link_memory {
+	struct rr_part part;
+	struct rr_prov_buffers buffers;
+	struct rr_stock *stock;
+};
 
-	if (p)
-		return &rr_container_of(p, struct link_buffers, part)->lent;
-	b = calloc(1, sizeof(*b));
-	if (!b)
-		return NULL;
-	b->part.free = free_link_buffers;
-	b->lent.mem = (struct rr_mem){pool_get, pool_put, &e->pool};
-	rr_engine_add_part(e, &b->part);
-	return &b->lent;
+static void free_link_memory(struct rr_part *p)
+{
+	struct link_memory *m = rr_container_of(p, struct link_memory, part);
+	struct rr_prov_buffers *b = &m->buffers;
+
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(b->spare); i++)
+		rr_mem_put(&b->mem, b->spare[i].p, b->spare[i].bytes);
+	rr_stock_free(m->stock);
+	free(m);
+}
+
+/* Finds the memory that the engine's links share, or creates it.  Returns false if there
+ * is no memory. */
+static bool find_link_memory(struct rr_link *l)
+{
+	struct rr_part *p = rr_engine_find_part(l->engine, free_link_memory);
+	struct link_memory *m = p ? rr_container_of(p, struct link_memory, part)
+	                          : calloc(1, sizeof(*m));
+
+	if (m && !p) {
+		m->part.free = free_link_memory;
+		m->buffers.mem = engine_memory(l);
+		m->stock = rr_stock_new(&m->buffers.mem);
+		if (!m->stock) {
+			free(m);
+			return false;
+		}
+		rr_engine_add_part(l->engine, &m->part);
+	}
+	l->buffers = m ? &m->buffers : NULL;
+	l->stock = m ? m->stock : NULL;
+	return m;
 }
 
 /* Finds the pool's block that contains @p, and pins the pool, because the endpoint may
@@ -414,7 +428,8 @@ static struct rr_conn_config conn_config(struct rr_link *l,
 	return (struct rr_conn_config){
 	        .role = l->server ? RR_CONN_SERVER : RR_CONN_CLIENT,
 	        .id = l->id,
-	        .mem = {pool_get, pool_put, &l->engine->pool},
+	        .mem = engine_memory(l),
+	        .stock = l->stock,
 	        .trace = &l->voice.sink,
 	        .xid_seed = (uint32_t)rr_rng_next(&l->engine->rng),
 	        .send_bytes = o->inline_bytes,
@@ -470,13 +485,13 @@ static struct rr_link *alloc_link(struct rpcrdma_engine *e,
 	if (!l)
 		return NULL;
 	/* the options were checked before, so the only error is a lack of memory */
-	l->buffers = find_link_buffers(e);
-	if (!l->buffers || rr_exts_new(&c->o, &l->exts) || new_hostauth(l, c, server)) {
+	l->engine = e;
+	if (!find_link_memory(l) || rr_exts_new(&c->o, &l->exts) ||
+	    new_hostauth(l, c, server)) {
 		free(l->exts);
 		free(l);
 		return NULL;
 	}
-	l->engine = e;
 	l->prov = prov;
 	l->ops = ops;
 	l->owner = owner;

@@ -44,7 +44,7 @@ static void fills(size_t size, unsigned n, size_t block_bytes, unsigned n_blocks
 	for (unsigned i = 0; i < n; i++) {
 		m[i] = rr_slab_get(&s);
 		assert_non_null(m[i]);
-		assert_int_equal((uintptr_t)m[i] % 64, 0);
+		assert_int_equal((uintptr_t)m[i] % (size % 64 ? 16 : 64), 0);
 		memset(m[i], (int)i, size);
 	}
 	assert_int_equal(blocks, n_blocks);
@@ -63,9 +63,38 @@ static void blocks_are_used_up(void **state)
 {
 	fills(64, 15, 1024, 1);
 	fills(56, 66, 1024, 5);
-	fills(1000, 3, 4096, 1);
-	fills(1000, 4, 4096, 2);
+	fills(80, 12, 1024, 1);
+	fills(1000, 4, 4096, 1);
+	fills(1000, 5, 4096, 2);
+	fills(1100, 3, 4096, 1); /* whole cache lines */
+	fills(1100, 4, 4096, 2);
 	fills(960, 2, 1024, 2); /* one that just fits */
+}
+
+/* When no piece is in use, a slab that grew large gives its blocks back; a small one
+ * keeps them. */
+static void a_large_slab_shrinks(void **state)
+{
+	enum { BLOCK = 65536, LESS = RR_SLAB_KEPT / BLOCK, MORE = LESS + 1 };
+	struct rr_slab s;
+	void *m[MORE];
+
+	expected_bytes = BLOCK;
+	rr_slab_init(&s, &mem, BLOCK - 64, BLOCK);
+	for (unsigned n = LESS; n <= MORE; n++) {
+		for (unsigned i = 0; i < n; i++)
+			m[i] = rr_slab_get(&s);
+		for (unsigned i = 0; i < n; i++) {
+			assert_int_equal(blocks, n);
+			rr_slab_put(&s, m[i]);
+		}
+		assert_int_equal(blocks, n > LESS ? 0 : n);
+	}
+	m[0] = rr_slab_get(&s);
+	assert_int_equal(blocks, 1);
+	rr_slab_put(&s, m[0]);
+	rr_slab_fini(&s);
+	assert_int_equal(blocks, 0);
 }
 
 static void *get_none(void *ctx, size_t bytes)
@@ -88,6 +117,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(blocks_are_used_up),
+	        cmocka_unit_test(a_large_slab_shrinks),
 	        cmocka_unit_test(no_memory_is_no_piece),
 	};
 

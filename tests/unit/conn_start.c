@@ -982,6 +982,34 @@ static void a_limit_of_0_is_misuse(void **state)
 	assert_int_equal(s.mem_blocks, 0);
 }
 
+/* Connections with one stock use the same blocks, and leave none when it is freed. */
+static void a_stock_serves_connections_by_turns(void **state)
+{
+	struct side s = {.cfg = {.pooled_receives = true}};
+	struct rr_conn *c[2];
+	unsigned own, shared;
+
+	s.cfg.mem = (struct rr_mem){side_get, side_put, &s};
+	conn_limits(&s.cfg);
+	assert_int_equal(rr_conn_new(&s.cfg, 0, &c[0]), 0);
+	own = s.mem_blocks;
+	rr_conn_free(c[0]);
+	assert_int_equal(s.mem_blocks, 0);
+	s.cfg.stock = rr_stock_new(&s.cfg.mem);
+	assert_non_null(s.cfg.stock);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(rr_conn_new(&s.cfg, 0, &c[0]), 0);
+		shared = s.mem_blocks;
+		assert_int_equal(shared, own);
+		rr_conn_free(c[0]);
+		assert_int_equal(s.mem_blocks,
+		                 shared - 1); /* the stock keeps the rest */
+	}
+	rr_stock_free(s.cfg.stock);
+	rr_stock_free(NULL);
+	assert_int_equal(s.mem_blocks, 0);
+}
+
 /* -- keep-alive [C12, V2-4.2.1.2] ------------------------------------------ */
 
 static void tick(struct side *s, rr_time t)
@@ -1220,6 +1248,7 @@ int main(void)
 	        cmocka_unit_test(a_proof_cannot_be_evaded_by_version_1),
 	        cmocka_unit_test(requiring_needs_a_hook),
 	        cmocka_unit_test(a_limit_of_0_is_misuse),
+	        cmocka_unit_test(a_stock_serves_connections_by_turns),
 	        cmocka_unit_test(silence_is_broken_by_grants),
 	        cmocka_unit_test(what_is_sent_puts_the_keep_alive_off),
 	        cmocka_unit_test(without_a_credit_nothing_is_kept_alive),

@@ -254,7 +254,7 @@ static void copy_write_list(struct rr_lists *l, const struct rr_lists *from)
 bool rr_exposure_list(struct rr_conn *c, struct rr_exposure *e)
 {
 	struct rr_request_state *q = e->request;
-	struct rr_lists *l = rr_slab_get(&c->lists_slab);
+	struct rr_lists *l = rr_slab_get(&c->stock->lists);
 
 	if (!l)
 		return false;
@@ -263,7 +263,7 @@ bool rr_exposure_list(struct rr_conn *c, struct rr_exposure *e)
 		rr_mr_list_read(c, &e->region[i], l);
 	if (q->lists) {
 		copy_write_list(l, q->lists);
-		rr_slab_put(&c->lists_slab, q->lists);
+		rr_slab_put(&c->stock->lists, q->lists);
 	}
 	if (c->remote_inv_in)
 		l->inv_handle = e->region[0].handle;
