@@ -14,7 +14,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#define BACKLOG 1024
+#define BACKLOG 65535 /* the system lowers it to its own limit */
 
 /* If the peer's host vanishes, the connection fails after two minutes, whether it is
  * idle or waiting for an acknowledgement. */
