@@ -13,7 +13,7 @@
  * connection enters DEAD at once.
  *
  * Invariants: only the first reason is kept.  An endpoint enters DEAD once; this
- * completes every post with -ECANCELED, and adds RR_WC_DISCONNECTED last.  From then
+ * completes every post with -ECANCELED; iw_poll adds RR_WC_DISCONNECTED last.  From then
  * on, the caller's memory is not accessed.
  */
 #include <string.h>
@@ -102,14 +102,14 @@ void rr_iw_dead(struct rr_iw_ep *ep)
 			rr_ep_complete(&ep->base, RR_WC_READ, r->token, -ECANCELED);
 	}
 	flush_sends(ep);
-	for (; ep->rq.count; rr_ring_pop(&ep->rq, 1)) {
-		const struct rr_iw_recv *r = rr_ring_first(&ep->rq);
-
-		rr_ep_complete(&ep->base, RR_WC_RECV, r->token, -ECANCELED);
-	}
 	rr_ring_pop(&ep->resps, ep->resps.count);
 	rr_stags_fini(&ep->stags);
-	rr_ep_finish(&ep->base);
+}
+
+void rr_iw_no_memory(struct rr_iw_ep *ep)
+{
+	rr_ep_set_reason(&ep->base, -ENOMEM, "out of memory");
+	rr_iw_dead(ep);
 }
 
 int rr_iw_revoke(struct rr_iw_ep *ep, struct rr_stag *s, bool remote)

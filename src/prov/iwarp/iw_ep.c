@@ -10,9 +10,9 @@
  * Failure: each post either is refused or completes exactly once.  A connection always
  * ends through iw_end.c, which completes the remaining posts.
  *
- * Invariants: base.out has space for the completions of all posted operations, and for
- * CONNECTED and DISCONNECTED.  Queues grow only when an operation is posted, never
- * during data transfer.
+ * Invariants: base.out has space for the completions of all posted operations except
+ * Receives, and for CONNECTED and DISCONNECTED.  Messages that arrive add space for
+ * theirs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,11 +31,33 @@ struct rr_prov_listener {
 	struct rr_iwarp_opts opts;
 };
 
-/* Reserves space for the completions of all posted operations and of @n more. */
-static int reserve_completions(struct rr_iw_ep *ep, uint32_t n)
+/* ---- completions ---- */
+
+int rr_iw_reserve(struct rr_iw_ep *ep, uint32_t n)
 {
-	return rr_ep_reserve(&ep->base,
-	                     ep->sq.count + ep->rq.count + ep->reads.count + n);
+	return rr_ep_reserve(&ep->base, ep->sq.count + ep->reads.count + n);
+}
+
+/* Moves completions, and after the end those of the Receives that are still posted,
+ * before the last completion. */
+static unsigned iw_poll(struct rr_ep *base, struct rr_wc *wc, unsigned max)
+{
+	struct rr_iw_ep *ep = rr_iw_of(base);
+	unsigned n = rr_ep_poll(base, wc, max);
+
+	if (ep->state != RR_IW_DEAD || ep->finished || n == max)
+		return n;
+	for (; n < max && ep->rq.count; rr_ring_pop(&ep->rq, 1)) {
+		const struct rr_iw_recv *r = rr_ring_first(&ep->rq);
+
+		wc[n++] = (struct rr_wc){
+		        .op = RR_WC_RECV, .token = r->token, .status = -ECANCELED};
+	}
+	if (n == max)
+		return n;
+	ep->finished = true;
+	rr_ep_finish(&ep->base);
+	return n + rr_ep_poll(base, wc + n, max - n);
 }
 
 /* ---- creation and destruction ---- */
@@ -101,7 +123,7 @@ static int new_iw_ep(const struct rr_prov_config *cfg, const void *priv,
 	if (!rc)
 		rc = copy_private(ep, priv, priv_len);
 	if (!rc)
-		rc = reserve_completions(ep, 0);
+		rc = rr_iw_reserve(ep, 0);
 	if (!rc)
 		rc = rr_sock_random(secret, sizeof(secret));
 	if (rc) {
@@ -258,7 +280,7 @@ static int iw_post_recv(struct rr_ep *base, const struct rr_sge *sge, uint64_t t
 		return -ENOTCONN;
 	if (ep->rq.count >= RR_IW_MAX_RECV)
 		return -ENOBUFS;
-	if (rr_ring_reserve(&ep->rq, ep->rq.count + 1) || reserve_completions(ep, 1))
+	if (rr_ring_reserve(&ep->rq, ep->rq.count + 1))
 		return -ENOMEM;
 	r = rr_ring_push(&ep->rq);
 	*r = (struct rr_iw_recv){
@@ -291,8 +313,7 @@ static int append_wr(struct rr_iw_ep *ep, enum rr_post_kind kind,
 	if (count_under_way(ep) >= RR_IW_MAX_SEND)
 		return -ENOBUFS;
 	if (rr_ring_reserve(&ep->sq, ep->sq.count + 1) ||
-	    rr_ring_reserve(&ep->sges, ep->sges.count + n) ||
-	    reserve_completions(ep, 1))
+	    rr_ring_reserve(&ep->sges, ep->sges.count + n) || rr_iw_reserve(ep, 1))
 		return -ENOMEM;
 	if (kind == RR_POST_READ &&
 	    rr_ring_reserve(&ep->reads, RR_MIN(ep->reads.count + ep->sq.count + 1,
@@ -375,7 +396,7 @@ static int iw_invalidate(struct rr_ep *base, uint32_t handle, uint64_t token)
 		return -EINVAL;
 	if (ep->base.out.count >= CQ_MAX)
 		return -ENOBUFS;
-	if (reserve_completions(ep, 1))
+	if (rr_iw_reserve(ep, 1))
 		return -ENOMEM;
 	rc = rr_iw_revoke(ep, s, false);
 	if (rc)
@@ -393,6 +414,18 @@ static void free_empty_queue(struct rr_ring *r)
 		rr_ring_fini(r);
 }
 
+/* Replaces the empty queue of completions by the smallest one. */
+static void free_completions(struct rr_iw_ep *ep)
+{
+	struct rr_ring old = ep->base.out;
+
+	rr_ring_init(&ep->base.out, old.size);
+	if (old.count || rr_iw_reserve(ep, 0))
+		ep->base.out = old;
+	else
+		rr_ring_fini(&old);
+}
+
 /* Frees queues that the next post or request allocates again. */
 static void free_idle_queues(struct rr_iw_ep *ep)
 {
@@ -400,6 +433,7 @@ static void free_idle_queues(struct rr_iw_ep *ep)
 	free_empty_queue(&ep->sges);
 	free_empty_queue(&ep->reads);
 	free_empty_queue(&ep->resps);
+	free_completions(ep);
 	ep->quiet = RR_TIME_NEVER;
 }
 
@@ -633,7 +667,7 @@ const struct rr_prov_ops rr_iwarp_ops = {
         .invalidate = iw_invalidate,
         .flush = iw_flush,
         .progress = iw_progress,
-        .poll = rr_ep_poll,
+        .poll = iw_poll,
         .fd = iw_fd,
         .events = iw_events,
         .deadline = iw_deadline,

@@ -168,6 +168,7 @@ struct rr_iw_ep {
 	rr_time quiet;   /* time at which empty queues are freed */
 	rr_time kick_at; /* initiator: time of the next kick */
 	unsigned kicks;  /* number of kicks planned or sent so far */
+	bool finished;   /* in DEAD: the last completion was added */
 	bool leaving;    /* initiator: disconnects when the Reply has arrived */
 	uint64_t setup_received, setup_sent; /* octets, before the first FPDU */
 	struct rr_iwarp_opts opts;
@@ -207,6 +208,9 @@ static inline struct rr_iw_ep *rr_iw_of(const struct rr_ep *ep)
 /* Returns true if the responder may not have noticed our RTR message yet.  In that case
  * we must not close the connection; see kick_responder(). */
 bool rr_iw_may_sleep(const struct rr_iw_ep *ep);
+/* Reserves space for the completions of all posted operations but Receives, and of @n
+ * more. */
+RR_MUST_CHECK int rr_iw_reserve(struct rr_iw_ep *ep, uint32_t n);
 /* Receives and sends as much as possible, then checks the deadlines. */
 void rr_iw_run(struct rr_iw_ep *ep, rr_time now);
 
@@ -271,8 +275,11 @@ void rr_iw_fault(struct rr_iw_ep *ep, enum rr_term_error e, const uint8_t *ddp,
 void rr_iw_drain(struct rr_iw_ep *ep);
 /* Advances an orderly disconnect (states DRAIN and SHUT) as far as possible. */
 void rr_iw_end_step(struct rr_iw_ep *ep);
-/* Flushes all posts and adds the last completion. */
+/* Flushes all posts.  The Receives and the last completion follow when completions are
+ * polled. */
 void rr_iw_dead(struct rr_iw_ep *ep);
+/* Ends the connection for lack of memory. */
+void rr_iw_no_memory(struct rr_iw_ep *ep);
 /* Ends the peer's access to a region, and removes the region.  Returns 0 or -ENOMEM. */
 RR_MUST_CHECK int rr_iw_revoke(struct rr_iw_ep *ep, struct rr_stag *s, bool remote);
 

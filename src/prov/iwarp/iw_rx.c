@@ -297,8 +297,7 @@ static bool invalidate_named(struct rr_iw_ep *ep, const struct rx_seg *g)
 		return false;
 	}
 	if (rr_iw_revoke(ep, s, true)) {
-		rr_ep_set_reason(&ep->base, -ENOMEM, "out of memory");
-		rr_iw_dead(ep);
+		rr_iw_no_memory(ep);
 		return false;
 	}
 	ep->base.count.remote_invalidations++;
@@ -318,6 +317,10 @@ static void deliver_send(struct rr_iw_ep *ep, const struct rx_seg *g)
 	ep->rx.send_done += g->len;
 	if (!g->h.last || (inv && !invalidate_named(ep, g)))
 		return;
+	if (rr_iw_reserve(ep, 1)) {
+		rr_iw_no_memory(ep);
+		return;
+	}
 	wc = rr_ep_complete(&ep->base, RR_WC_RECV,
 	                    ((struct rr_iw_recv *)rr_ring_first(&ep->rq))->token, 0);
 	wc->len = ep->rx.send_done;
@@ -337,8 +340,7 @@ static void deliver_request(struct rr_iw_ep *ep, const struct rx_seg *g)
 	if (ep->tx.mute)
 		return;
 	if (rr_ring_reserve(&ep->resps, ep->resps.count + 1)) {
-		rr_ep_set_reason(&ep->base, -ENOMEM, "out of memory");
-		rr_iw_dead(ep);
+		rr_iw_no_memory(ep);
 		return;
 	}
 	r = rr_ring_push(&ep->resps);
@@ -462,8 +464,7 @@ static bool keep_framed(struct rr_iw_ep *ep, const struct rx_seg *g)
 	if (ep->tx.head == ep->tx.tail || RR_RDMAP_OP(g->h.rdmap) != RR_OP_WRITE ||
 	    !rr_iw_tx_detach(ep, g->h.stag))
 		return true;
-	rr_ep_set_reason(&ep->base, -ENOMEM, "out of memory");
-	rr_iw_dead(ep);
+	rr_iw_no_memory(ep);
 	return false;
 }
 

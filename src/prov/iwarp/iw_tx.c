@@ -261,12 +261,6 @@ static void emit_fpdu(struct rr_iw_tx *tx, const struct tx_seg *s)
 
 /* ---- messages ---- */
 
-static void end_without_memory(struct rr_iw_ep *ep)
-{
-	rr_ep_set_reason(&ep->base, -ENOMEM, "out of memory");
-	rr_iw_dead(ep);
-}
-
 /* Stores the next @want octets of the gather list of a work request in @v, an array of
  * RR_PROV_MAX_SGE.  Returns the number of pieces. */
 static unsigned gather_octets(struct rr_iw_ep *ep, const struct rr_iw_wr *wr,
@@ -417,7 +411,7 @@ static void frame_read(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
 	struct rr_iw_read *r;
 
 	if (rr_stags_add(&ep->stags, RR_STAG_SINK, g->base, g->len, 0, &sink)) {
-		end_without_memory(ep);
+		rr_iw_no_memory(ep);
 		return;
 	}
 	r = rr_ring_push(&ep->reads);
@@ -515,7 +509,7 @@ static void frame_rtr(struct rr_iw_ep *ep)
 	}
 	/* The Response to this Read adds no completion, because nobody posted it. */
 	if (rr_ring_reserve(&ep->reads, 1)) {
-		end_without_memory(ep);
+		rr_iw_no_memory(ep);
 		return;
 	}
 	r = rr_ring_push(&ep->reads);
@@ -709,7 +703,7 @@ static bool frame_ahead(struct rr_iw_ep *ep)
 	struct rr_iw_tx *tx = &ep->tx;
 
 	if (ensure_tx_buf(ep)) {
-		end_without_memory(ep);
+		rr_iw_no_memory(ep);
 		return false;
 	}
 	while (has_message(ep) && has_tx_room(tx) && frame_one(ep))
