@@ -342,6 +342,9 @@ int rpcrdma_listener_add_engine(struct rpcrdma_listener *l, struct rpcrdma_engin
 	err = rr_hostage_watch(e);
 	if (err)
 		return err;
+	/* Connections of different engines have different numbers in traces. */
+	if (!e->next_conn_id)
+		e->next_conn_id = l->n_halls << 24;
 	h = &l->halls[l->n_halls++];
 	rr_hall_init(h, l, e);
 	rr_list_push(&e->owners, &h->owner.link);

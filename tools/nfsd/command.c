@@ -255,6 +255,10 @@ static const struct tool_option options[] = {
          "answer CREATE, REMOVE, RENAME, SETATTR... before they are on storage (WRITE "
          "and COMMIT are not affected)",
          NULL, TOOL_AT(TOOL_SET, struct daemon, nfsd.async)},
+        {"engines", NULL, "N",
+         "threads that serve connections, 1 to 8 (one for each core, at most 8); RDMA "
+         "devices use the first only",
+         NULL, TOOL_RANGE(TOOL_NUMBER, struct daemon, engines_wanted, 1, MAX_ENGINES)},
         {"threads", NULL, "N", "threads for each file system, 1 to 64 (16)", NULL,
          TOOL_RANGE(TOOL_NUMBER, struct daemon, threads, 1, 64)},
         {"connections", NULL, "N", "most connections of a listener (128)", NULL,

@@ -6,6 +6,7 @@
  *   listening.c  RDMA and TCP listeners, rpcbind, and the lines that announce listeners
  *   report.c     lines printed about listeners and clients
  *   stats.c      the JSON that is written at exit
+ *   engines.c    engines and their threads
  *   nfsd.c       set-up, main loop, shutdown
  */
 #ifndef RPCRDMA_NFSD_DAEMON_H
@@ -17,6 +18,7 @@
 
 enum {
 	MAX_LISTENERS = 16,
+	MAX_ENGINES = 8,
 	MAX_ALLOWED = 256,
 	NO_PORT = 65536,
 };
@@ -35,7 +37,12 @@ struct daemon {
 	bool has_pid_file; /* pid_file was written */
 	const char *keytab, *principal;
 	uint64_t threads, connections, max_per_address, memory, reply_cache;
-	struct rpcrdma_engine *engine;
+	struct rpcrdma_engine
+	        *engine; /* the first of @engines; runs in the main thread */
+	struct rpcrdma_engine *engines[MAX_ENGINES];
+	pthread_t engine_threads[MAX_ENGINES]; /* of the engines from index 1 */
+	unsigned n_engines, n_engine_threads;
+	uint64_t engines_wanted; /* 0 = one for each core */
 	struct rpcrdma_service *service;
 	struct rpcrdma_listener *listeners[MAX_LISTENERS];
 	unsigned n_listeners;
@@ -59,6 +66,17 @@ int nfsd_main(int argc, char **argv);
  * or the exit code. */
 int command_parse(struct daemon *s, int argc, char **argv);
 
+/* Makes the engines.  Returns 0, or prints a message and returns a negative errno. */
+int engines_new(struct daemon *s);
+/* Lets all engines serve the listener, which belongs to the first one. */
+int engines_share(struct daemon *s, struct rpcrdma_listener *l);
+/* Starts the threads of all engines but the first. */
+int engines_start(struct daemon *s);
+/* Waits until these threads have ended.  Their engines may have unfinished requests. */
+void engines_stop(struct daemon *s);
+/* Frees the engines, the first one last. */
+void engines_free(struct daemon *s);
+
 /* Opens all listeners for RDMA and TCP, and registers them with rpcbind if --register
  * is given.  Returns 0, or prints a message and returns a negative errno. */
 int listening_begin(struct daemon *s);
@@ -78,10 +96,11 @@ void report_tcp(const char *what, const struct sockaddr_storage *, bool json);
  * connects or disconnects. */
 void report_client(struct rpcrdma_listener *, const struct rpcrdma_conn_info *, void *);
 
-/* Writes the JSON for --stats-on-exit to @path.  @mount and @gss are the TCP services
+/* Writes the JSON for --stats-on-exit to @path, while no thread runs the engines.  @mount and @gss are the TCP services
  * for MOUNT and for GSS, or NULL.  Returns 0 or a negative errno. */
-int nfsd_write_stats(const char *path, const struct rpcrdma_engine *,
-                     const struct rpcrdma_service *, const struct tcpd *mount,
-                     uint64_t nlm_calls, const struct tcpd *gss);
+int nfsd_write_stats(const char *path, struct rpcrdma_engine *const *engines,
+                     unsigned n_engines, const struct rpcrdma_service *,
+                     const struct tcpd *mount, uint64_t nlm_calls,
+                     const struct tcpd *gss);
 
 #endif

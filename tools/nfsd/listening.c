@@ -72,13 +72,18 @@ static int listen_rdma(struct daemon *s)
 		                   (unsigned)s->connections, &s->listeners[i]);
 		if (e)
 			return report_not_listening(s->listen[i], e);
+		s->n_listeners++;
+		e = engines_share(s, s->listeners[i]);
+		if (e) {
+			tool_error("cannot start: %s", strerror(-e));
+			return e;
+		}
 		if (strstr(rpcrdma_listener_provider(s->listeners[i]), "verbs")) {
 			s->nfsd.engine_keeps_identity = s->nfsd.privileged;
 			devices = true;
 		}
 		rpcrdma_listener_set_event(s->listeners[i], report_client,
 		                           s->common.verbose ? s : NULL);
-		s->n_listeners++;
 	}
 	if (devices)
 		check_memlock();

@@ -2,7 +2,7 @@
 /*
  * rpcrdma nfsd: an NFS version 3 server for directories of this host.
  *
- * One engine serves all connections, and worker threads run operations that may sleep.
+ * One engine for each core serves connections, and worker threads run operations that may sleep.
  * The process sets up the secret, exports, privileges, engine, programs, listeners and
  * TCP threads, in this order, and shuts down in the reverse order.  When the server is
  * ready, it prints one line for each listener and notifies the service manager.
@@ -217,7 +217,7 @@ static int start_daemon(struct daemon *s)
 	if (!e)
 		e = check_access_call(s);
 	if (!e)
-		e = tool_engine_new(&s->common, &s->engine);
+		e = engines_new(s);
 	if (e)
 		return e;
 	install_signals(s->engine, s->reload.file);
@@ -244,6 +244,8 @@ static int run_daemon(struct daemon *s)
 	e = s->mountd ? tcpd_start(s->mountd) : 0;
 	if (!e && s->gssd)
 		e = tcpd_start(s->gssd);
+	if (!e)
+		e = engines_start(s);
 	if (!e && s->reload.file)
 		e = reload_start(&s->reload);
 	if (e) {
@@ -280,6 +282,7 @@ static void drain_requests(struct daemon *s)
 	while (!rpcrdma_engine_idle(s->engine) && tool_now_ns() < until)
 		if (rpcrdma_engine_process(s->engine, 100))
 			break;
+	engines_stop(s);
 }
 
 static void remove_pid_file(const struct daemon *s)
@@ -301,8 +304,8 @@ static void finish_files(const struct daemon *s)
 	warn_print_counts(true);
 	remove_pid_file(s);
 	if (s->stats && s->service)
-		e = nfsd_write_stats(s->stats, s->engine, s->service, s->mountd,
-		                     s->mount_rpc.nlm_calls, s->gssd);
+		e = nfsd_write_stats(s->stats, s->engines, s->n_engines, s->service,
+		                     s->mountd, s->mount_rpc.nlm_calls, s->gssd);
 	if (e)
 		tool_error("%s: %s", s->stats, strerror(-e));
 }
@@ -355,8 +358,7 @@ static void take_down_daemon(struct daemon *s)
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGHUP, SIG_DFL);
-	if (s->engine)
-		rpcrdma_engine_free(s->engine);
+	engines_free(s);
 	tcpd_free(s->mountd);
 	tcpd_free(s->gssd);
 	rpcrdma_service_free(s->service);

@@ -6,6 +6,7 @@
  *     nfsd.c           set-up, main loop, shutdown
  *     command.c        the command line
  *     listening.c      listeners and rpcbind
+ *     engines.c        engines and their threads
  *     report.c         lines about listeners and clients
  *     stats.c          the JSON that is written at exit
  *     notify.c         messages to the service manager (notify.h)
@@ -47,13 +48,13 @@
  *     warn.c           at most one line of each kind a second
  *     complain.c       warnings about requests
  *
- * The engine's thread runs operations that cannot sleep: NULL, operations that can be
+ * An engine's thread runs operations that cannot sleep: NULL, operations that can be
  * answered from caches, and all operations on a file system in memory.  Workers run all
  * other operations; each file system has its own workers.  One thread serves MOUNT over
  * TCP.  The threads share the caches of objects and handles, the mount list, the walk
  * tables, the crossings and the write verifier.  Each of these has its own lock, which
  * no thread holds while it sleeps.  A worker may sleep while it holds the lock of an
- * object; the engine's thread only tries to lock objects.
+ * object; an engine's thread only tries to lock objects.
  */
 #ifndef RPCRDMA_NFSD_H
 #define RPCRDMA_NFSD_H
@@ -118,7 +119,7 @@ struct nfsd {
 	_Atomic unsigned abandoned_lookups;
 	struct access access;
 	bool old_access; /* faccessat2 is missing; never set if @privileged */
-	/* True if the engine's thread must keep the server's identity: the kernel
+	/* True if the engines' threads must keep the server's identity: the kernel
 	 * accepts commands for an RDMA device only from a thread with the credentials
 	 * that opened the device.  Operations that check permissions then run in
 	 * workers. */

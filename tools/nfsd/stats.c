@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The JSON object that --stats-on-exit writes: the engine's counters ("transport", the
+ * The JSON object that --stats-on-exit writes: the engines' counters ("transport", the
  * fields of struct rpcrdma_stats) and the number of calls of each procedure ("nfs",
  * "mount"), without procedures that were never called.  Calls over TCP have separate
  * counters: "mount_tcp" counts all calls to MOUNT's port, "nlm_tcp" the NLM calls among
@@ -72,16 +72,25 @@ static const struct {
 #undef F
 };
 
-static void write_transport_stats(FILE *f, const struct rpcrdma_stats *s)
+/* Writes each counter's sum over the engines. */
+static void write_transport_stats(FILE *f, struct rpcrdma_engine *const *engines,
+                                  unsigned n_engines)
 {
 	const char *sep = "";
+	struct rpcrdma_stats s;
+	uint64_t v, sum[sizeof(fields) / sizeof(fields[0])] = {0};
+
+	for (unsigned i = 0; i < n_engines; i++) {
+		rpcrdma_engine_get_stats(engines[i], &s, sizeof(s));
+		for (size_t k = 0; k < sizeof(fields) / sizeof(fields[0]); k++) {
+			memcpy(&v, (const char *)&s + fields[k].offset, sizeof(v));
+			sum[k] += v;
+		}
+	}
 
 	fprintf(f, "\"transport\":{");
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-		uint64_t v;
-
-		memcpy(&v, (const char *)s + fields[i].offset, sizeof(v));
-		fprintf(f, "%s\"%s\":%" PRIu64, sep, fields[i].name, v);
+		fprintf(f, "%s\"%s\":%" PRIu64, sep, fields[i].name, sum[i]);
 		sep = ",";
 	}
 	fprintf(f, "}");
@@ -123,19 +132,18 @@ static void write_tcp_stats(FILE *f, const char *title, const struct tcpd *t)
 	        title, s.calls, s.errors, s.connections, s.dropped);
 }
 
-int nfsd_write_stats(const char *path, const struct rpcrdma_engine *engine,
-                     const struct rpcrdma_service *service, const struct tcpd *mount,
-                     uint64_t nlm_calls, const struct tcpd *gss)
+int nfsd_write_stats(const char *path, struct rpcrdma_engine *const *engines,
+                     unsigned n_engines, const struct rpcrdma_service *service,
+                     const struct tcpd *mount, uint64_t nlm_calls,
+                     const struct tcpd *gss)
 {
 	FILE *f = strcmp(path, "-") ? tool_create(path) : stdout;
-	struct rpcrdma_stats s;
 	int e = 0;
 
 	if (!f)
 		return -errno;
-	rpcrdma_engine_get_stats(engine, &s, sizeof(s));
 	fprintf(f, "{");
-	write_transport_stats(f, &s);
+	write_transport_stats(f, engines, n_engines);
 	write_program_stats(f, "nfs", service, RPCRDMA_NFS_PROGRAM,
 	                    rpcrdma_nfs3_binding, RPCRDMA_NFS3_PROCEDURES);
 	write_program_stats(f, "mount", service, RPCRDMA_MOUNT_PROGRAM,
