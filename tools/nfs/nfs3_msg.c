@@ -45,6 +45,16 @@ void nfs3_free(xdrproc_t proc, void *obj, size_t obj_size)
 	memset(obj, 0, obj_size);
 }
 
+/* Like xdr_opaque, which reads the padding into a buffer that all threads share. */
+static bool_t decode_octets(XDR *x, char *s, u_int len)
+{
+	char padding[BYTES_PER_XDR_UNIT];
+	u_int pad = -len % BYTES_PER_XDR_UNIT;
+
+	return (!len || XDR_GETBYTES(x, s, len)) &&
+	       (!pad || XDR_GETBYTES(x, padding, pad));
+}
+
 static bool_t decode_filename(XDR *x, filename3 *name)
 {
 	u_int len;
@@ -55,7 +65,7 @@ static bool_t decode_filename(XDR *x, filename3 *name)
 	s = malloc((size_t)len + 1);
 	if (!s)
 		return FALSE;
-	if (!xdr_opaque(x, s, len) || memchr(s, 0, len)) {
+	if (!decode_octets(x, s, len) || memchr(s, 0, len)) {
 		free(s);
 		return FALSE;
 	}
