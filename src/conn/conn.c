@@ -62,6 +62,9 @@ static uint32_t credit_ceiling(const struct rr_conn_config *g)
 	return serves ? RR_MIN(g->credits, g->max_requests) : g->credits;
 }
 
+/* Allocators round sizes up to powers of two. */
+_Static_assert(sizeof(struct rr_conn) <= 4096, "an idle connection is small");
+
 int rr_conn_new(const struct rr_conn_config *cfg, rr_time now, struct rr_conn **ret)
 {
 	struct rr_conn *c;
@@ -128,6 +131,7 @@ void rr_conn_free(struct rr_conn *c)
 	rr_tx_fini(c);
 	rr_action_release(c);
 	rr_ext_lost(c);
+	rr_ext_fini(c);
 	rr_auth_fini(c);
 	rr_cont_fini(c);
 	rr_recv_fini(c);

@@ -65,6 +65,11 @@ void rr_ext_lost(struct rr_conn *c)
 	c->tx.n_exts = 0;
 }
 
+void rr_ext_fini(struct rr_conn *c)
+{
+	rr_mem_put(&c->cfg.mem, c->ext.sent, RR_EXT_XIDS * sizeof(*c->ext.sent));
+}
+
 static struct rr_ext_node *queue_ext_event(struct rr_conn *c,
                                            const struct rr_ext_event *ev)
 {
@@ -192,6 +197,16 @@ static int check_ext_send(const struct rr_conn *c, uint32_t htype, uint32_t flag
 	return c->tx.n_exts == RR_EXT_QUEUE ? -ENOBUFS : 0;
 }
 
+/* Allocates the record of sent messages, unless it exists.  Returns false if there is no
+ * memory. */
+static bool has_ext_record(struct rr_conn *c)
+{
+	if (!c->ext.sent)
+		c->ext.sent =
+		        rr_mem_get(&c->cfg.mem, RR_EXT_XIDS * sizeof(*c->ext.sent));
+	return c->ext.sent;
+}
+
 int rr_conn_ext_send(struct rr_conn *c, uint32_t htype, uint32_t flags, uint32_t xid,
                      const void *body, size_t len, uint32_t *ret_xid, rr_time now)
 {
@@ -205,7 +220,7 @@ int rr_conn_ext_send(struct rr_conn *c, uint32_t htype, uint32_t flags, uint32_t
 	if (err)
 		return err;
 	p.xid = xid || flags & RDMA2_F_RESPONSE ? xid : rr_conn_own_xid(c);
-	x = rr_xmit_begin(c, &p, len, &w);
+	x = has_ext_record(c) ? rr_xmit_begin(c, &p, len, &w) : NULL;
 	if (!x)
 		return -ENOMEM;
 	rr_put_padded(&w, body, len);

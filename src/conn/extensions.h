@@ -24,8 +24,9 @@ struct rr_ext_sent {
 struct rr_ext_state {
 	uint32_t unsupported; /* bitmap of the header types, by index, that the peer
 	                       * does not know [E7] */
-	struct rr_ext_sent sent[RR_EXT_XIDS]; /* ring of sent messages; xid 0 =
-	                                       * answered */
+	/* Ring of RR_EXT_XIDS sent messages, from the first one on, or NULL; xid 0 =
+	 * answered. */
+	struct rr_ext_sent *sent;
 	unsigned n_sent;
 };
 
@@ -50,5 +51,7 @@ void rr_ext_free(struct rr_conn *, struct rr_ext_node *);
 /* Frees the messages that wait to be sent, after the connection is lost.  A polled
  * event stays lent to the user. */
 void rr_ext_lost(struct rr_conn *);
+/* Frees the record of sent messages. */
+void rr_ext_fini(struct rr_conn *);
 
 #endif

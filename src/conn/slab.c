@@ -17,8 +17,8 @@ void rr_slab_init(struct rr_slab *s, const struct rr_mem *mem, size_t size,
 {
 	*s = (struct rr_slab){
 	        .mem = mem,
-	        .size = round_up(size, size < 1024 ? ALIGN : LINE),
-	        .block_bytes = block_bytes,
+	        .size = (uint32_t)round_up(size, size < 1024 ? ALIGN : LINE),
+	        .block_bytes = (uint32_t)block_bytes,
 	};
 	RR_ASSERT(HEAD + s->size <= block_bytes);
 }
@@ -37,7 +37,7 @@ static bool grow_slab(struct rr_slab *s)
 		return false;
 	*(void **)(void *)b = s->blocks;
 	s->blocks = b;
-	s->bytes += s->block_bytes;
+	s->n_blocks++;
 	for (size_t at = HEAD; at + s->size <= s->block_bytes; at += s->size)
 		add_free_object(s, b + at);
 	return true;
@@ -58,7 +58,7 @@ void *rr_slab_get(struct rr_slab *s)
 void rr_slab_put(struct rr_slab *s, void *object)
 {
 	add_free_object(s, object);
-	if (!--s->used && s->bytes > RR_SLAB_KEPT)
+	if (!--s->used && (size_t)s->n_blocks * s->block_bytes > RR_SLAB_KEPT)
 		rr_slab_fini(s);
 }
 
@@ -71,5 +71,5 @@ void rr_slab_fini(struct rr_slab *s)
 		rr_mem_put(s->mem, b, s->block_bytes);
 	}
 	s->free = NULL;
-	s->used = s->bytes = 0;
+	s->used = s->n_blocks = 0;
 }

@@ -14,12 +14,12 @@ enum { RR_SLAB_KEPT = 1 << 20 };
 
 struct rr_slab {
 	const struct rr_mem *mem; /* lent for the slab's life */
-	size_t size;              /* octets in an object, rounded up */
-	size_t block_bytes;       /* octets in a block */
-	size_t used;              /* objects in use */
-	size_t bytes;             /* octets in all blocks */
-	void *free;               /* first free object */
-	void *blocks;             /* newest block */
+	uint32_t size;            /* octets in an object, rounded up */
+	uint32_t block_bytes;     /* octets in a block */
+	uint32_t used;            /* objects in use */
+	uint32_t n_blocks;
+	void *free;   /* first free object */
+	void *blocks; /* newest block */
 };
 
 /* Initialises a slab of objects of @size octets.  Each block has @block_bytes octets,

@@ -42,6 +42,7 @@ void rr_rtr_conn_init(struct rr_conn *c)
 	rr_slab_init(&t->in_slab, &c->cfg.mem, sizeof(struct rr_rtr_incoming), 65536);
 	rr_slab_init(&t->out_slab, &c->cfg.mem, sizeof(struct rr_rtr_outgoing), 65536);
 	t->wait_until = RR_TIME_NEVER;
+	t->peer = &c->props.peer.rtr.buffer;
 	t->own = rr_wire_rtr_default_rbstruct(c->cfg.recv_bytes);
 	if (!rtr_switched_on(c))
 		return;
@@ -70,6 +71,8 @@ static void fini_rtr(struct rr_conn *c)
 {
 	rr_slab_fini(&c->rtr.in_slab);
 	rr_slab_fini(&c->rtr.out_slab);
+	rr_mem_put(&c->cfg.mem, c->rtr.report,
+	           RR_RTR_MAX_REPORTS * sizeof(*c->rtr.report));
 }
 
 static void lose_rtr(struct rr_conn *c)
@@ -154,18 +157,17 @@ static bool check_rtr_props(const struct rr_peer_props *v)
 static void take_structure(struct rr_conn *c)
 {
 	struct rr_props *p = &c->props;
-	struct rr_rtr *t = &c->rtr;
+	struct rr_rbstruct *b = &p->peer.rtr.buffer;
 
-	t->peer = p->peer.rtr.buffer;
-	if (!p->peer.recv_sent && t->peer.length) {
-		p->peer.recv_bytes = t->peer.length;
+	if (!p->peer.recv_sent && b->length) {
+		p->peer.recv_bytes = b->length;
 		p->send_inline = RR_MIN(p->own_send_bytes, p->peer.recv_bytes);
 		if (p->send_inline < RR_WIRE_MIN_INLINE)
 			rr_conn_fail(c, -EPROTO); /* [P8] */
 	}
-	if (!t->peer.length || t->peer.over)
-		t->peer = rr_wire_rtr_default_rbstruct(
-		        t->peer.length ? t->peer.length : p->peer.recv_bytes);
+	if (!b->length || b->over)
+		*b = rr_wire_rtr_default_rbstruct(b->length ? b->length
+		                                            : p->peer.recv_bytes);
 }
 
 static void agree_rtr(struct rr_conn *c)
@@ -176,8 +178,8 @@ static void agree_rtr(struct rr_conn *c)
 
 	t->support = peer->rtr.support;
 	take_structure(c);
-	t->limit = RR_MIN(t->peer.length, c->props.own_send_bytes);
-	t->target_bytes = rr_rtr_target_bytes(&t->peer, t->limit & ~(uint32_t)3);
+	t->limit = RR_MIN(t->peer->length, c->props.own_send_bytes);
+	t->target_bytes = rr_rtr_target_bytes(t->peer, t->limit & ~(uint32_t)3);
 	t->take_limit = RR_MIN(t->own.length, peer->send_bytes);
 	continues =
 	        t->support & RTRS_XCONT && own_support(&c->cfg.features) & RTRS_XCONT;

@@ -87,10 +87,10 @@ struct rr_rtr_report {
 };
 
 struct rr_rtr {
-	struct rr_rbstruct own;  /* structure of our Receive buffers */
-	uint32_t support;        /* what the peer accepts from us; 0 = nothing */
-	struct rr_rbstruct peer; /* structure of the peer's Receive buffers */
-	uint32_t limit;          /* longest transmission that we send, octets */
+	struct rr_rbstruct own;         /* structure of our Receive buffers */
+	uint32_t support;               /* what the peer accepts from us; 0 = nothing */
+	const struct rr_rbstruct *peer; /* structure of the peer's Receive buffers */
+	uint32_t limit;                 /* longest transmission that we send, octets */
 	uint32_t take_limit;     /* longest transmission that the peer sends, octets */
 	uint32_t request_limit;  /* transmissions in a request to the peer */
 	uint32_t target_bytes;   /* maximum octets of items in one transmission */
@@ -102,7 +102,8 @@ struct rr_rtr {
 	uint32_t reserved;              /* Receives reserved for responses */
 	uint32_t recent[RR_RTR_RECENT]; /* XIDs of responses sent; ring, 0 = none */
 	unsigned n_recent;
-	struct rr_rtr_report report[RR_RTR_MAX_REPORTS];
+	/* Room for RR_RTR_MAX_REPORTS, from the first report on; or NULL. */
+	struct rr_rtr_report *report;
 	unsigned n_reports;
 
 	/* The message that waits for several credits, or NULL. */

@@ -344,7 +344,7 @@ bool rr_rtr_call_plan(struct rr_conn *c, struct rr_call_state *s)
 		return false;
 	build_request_header(c, s, false);
 	o->load = (struct rr_rtr_load){
-	        .buffer = &c->rtr.peer,
+	        .buffer = c->rtr.peer,
 	        .limit = c->rtr.limit,
 	        .header = (uint32_t)(RR_WIRE_PREFIX + rr_wire_rtr_req_size(&o->h)),
 	        .payload = s->special ? 0 : s->stream.left,

@@ -77,9 +77,13 @@ void rr_rtr_report(struct rr_conn *c, bool response, const struct rr_rtr_error *
 {
 	struct rr_rtr *t = &c->rtr;
 
-	if (t->n_reports == RR_RTR_MAX_REPORTS) {
-		rr_conn_fail(c, -EPROTO); /* the peer sends faults faster than it takes
-		                           * reports */
+	if (!t->report)
+		t->report = rr_mem_get(&c->cfg.mem,
+		                       RR_RTR_MAX_REPORTS * sizeof(*t->report));
+	if (!t->report || t->n_reports == RR_RTR_MAX_REPORTS) {
+		/* There is no memory, or the peer sends faults faster than it takes
+		 * reports. */
+		rr_conn_fail(c, -EPROTO);
 		return;
 	}
 	rr_feature_begin(c, RR_FEATURE_RTR);
@@ -96,7 +100,7 @@ bool rr_rtr_send_report(struct rr_conn *c)
 {
 	enum { MOST = 64 };
 	struct rr_rtr *t = &c->rtr;
-	struct rr_rtr_report *r = &t->report[0];
+	struct rr_rtr_report *r = t->report;
 	struct rr_prefix p = {.vers = RPCRDMA_VERSION_TWO, .htype = RDMA2_XMOPT_ERR};
 	struct rr_writer w;
 	struct rr_xmit *x;

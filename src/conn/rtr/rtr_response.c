@@ -55,8 +55,7 @@ static bool has_room(const struct rr_rtr_dir *d, size_t len)
 static bool prefers_send(const struct rr_conn *c, const struct rr_rtr_dir *d,
                          size_t len)
 {
-	bool able =
-	        rr_rtr_targets(&c->rtr.peer) && !c->cfg.features.rtr_no_send_results;
+	bool able = rr_rtr_targets(c->rtr.peer) && !c->cfg.features.rtr_no_send_results;
 
 	return !has_room(d, len) || (able && len <= c->cfg.features.tbsn_max);
 }
@@ -221,7 +220,7 @@ static bool plan_transmissions(struct response_plan *p, uint32_t most)
 	struct rr_rtr_outgoing *o = p->o;
 
 	build_response_header(p, false);
-	o->load.buffer = &p->c->rtr.peer;
+	o->load.buffer = p->c->rtr.peer;
 	o->load.limit = p->c->rtr.limit;
 	o->load.header = (uint32_t)(RR_WIRE_PREFIX + rr_wire_rtr_resp_size(&o->h));
 	o->load.payload = p->in_chunk ? 0 : p->q->stream.left;
