@@ -15,7 +15,7 @@
 struct rr_ring {
 	uint8_t *mem;
 	uint32_t size; /* octets per element */
-	uint32_t cap;  /* elements allocated: a power of two, or 0 */
+	uint32_t cap;  /* elements allocated */
 	uint32_t head, count;
 };
 
@@ -32,7 +32,9 @@ static inline void rr_ring_fini(struct rr_ring *r)
 
 static inline void *rr_ring_at(const struct rr_ring *r, uint32_t i)
 {
-	return r->mem + (size_t)((r->head + i) & (r->cap - 1)) * r->size;
+	uint32_t at = r->head + i;
+
+	return r->mem + (size_t)(at < r->cap ? at : at - r->cap) * r->size;
 }
 
 static inline void *rr_ring_first(const struct rr_ring *r)
@@ -42,11 +44,9 @@ static inline void *rr_ring_first(const struct rr_ring *r)
 
 static inline int rr_ring_grow(struct rr_ring *r, uint32_t want)
 {
-	uint32_t cap = r->cap ? r->cap : 8, tail;
+	uint32_t cap = RR_MAX(RR_MAX(2 * r->cap, 8u), want), tail;
 	uint8_t *mem;
 
-	while (cap < want)
-		cap *= 2;
 	mem = malloc((size_t)cap * r->size);
 	if (!mem)
 		return -ENOMEM;
@@ -82,7 +82,9 @@ static inline void rr_ring_pop(struct rr_ring *r, uint32_t n)
 {
 	RR_ASSERT(n <= r->count);
 	r->count -= n;
-	r->head = (r->head + n) & (r->cap - 1); /* an empty ring may have cap 0 */
+	r->head += n;
+	if (r->head >= r->cap)
+		r->head -= r->cap;
 }
 
 #endif

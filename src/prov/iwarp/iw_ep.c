@@ -100,6 +100,7 @@ static void init_iw_ep(struct rr_iw_ep *ep, const struct rr_prov_config *cfg,
 	rr_ep_common_init(&ep->base, &rr_iwarp_ops, cfg, now);
 	ep->fd = -1;
 	ep->quiet = ep->kick_at = RR_TIME_NEVER;
+	ep->recvs = RR_MIN(cfg->recvs, (uint32_t)RR_IW_MAX_RECV);
 	rr_ring_init(&ep->sq, sizeof(struct rr_iw_wr));
 	rr_ring_init(&ep->sges, sizeof(struct rr_sge));
 	rr_ring_init(&ep->rq, sizeof(struct rr_iw_recv));
@@ -271,6 +272,16 @@ static void iw_destroy(struct rr_ep *base)
 
 /* ---- posts ---- */
 
+/* Reserves space for one more Receive.  After the first few, reserves space for as many
+ * as the caller announced. */
+static int reserve_receive(struct rr_iw_ep *ep)
+{
+	uint32_t want = ep->rq.count + 1;
+
+	return rr_ring_reserve(
+	        &ep->rq, want > RR_IW_FIRST_RECV ? RR_MAX(want, ep->recvs) : want);
+}
+
 static int iw_post_recv(struct rr_ep *base, const struct rr_sge *sge, uint64_t token)
 {
 	struct rr_iw_ep *ep = rr_iw_of(base);
@@ -280,7 +291,7 @@ static int iw_post_recv(struct rr_ep *base, const struct rr_sge *sge, uint64_t t
 		return -ENOTCONN;
 	if (ep->rq.count >= RR_IW_MAX_RECV)
 		return -ENOBUFS;
-	if (rr_ring_reserve(&ep->rq, ep->rq.count + 1))
+	if (reserve_receive(ep))
 		return -ENOMEM;
 	r = rr_ring_push(&ep->rq);
 	*r = (struct rr_iw_recv){

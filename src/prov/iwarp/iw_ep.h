@@ -25,12 +25,13 @@
 #include "prov/iwarp/sock.h"
 #include "prov/iwarp/stag.h"
 
-#define RR_IW_MAX_RECV 4096
-#define RR_IW_MAX_SEND 4096
-#define RR_IW_QUIET_NS RR_SEC(2) /* idle time after which empty queues are freed */
-#define RR_IW_KICK_NS  RR_MS(5)  /* delay before the first kick, quadrupled each time */
-#define RR_IW_KICKS    5         /* maximum number of kicks; see kick_responder() */
-#define RR_IW_PARTING  2         /* number of kicks after which a disconnect proceeds */
+#define RR_IW_MAX_RECV   4096
+#define RR_IW_MAX_SEND   4096
+#define RR_IW_FIRST_RECV 8         /* posted Receives for which the queue is small */
+#define RR_IW_QUIET_NS   RR_SEC(2) /* idle time after which empty queues are freed */
+#define RR_IW_KICK_NS    RR_MS(5) /* delay before the first kick, quadrupled each time */
+#define RR_IW_KICKS      5        /* maximum number of kicks; see kick_responder() */
+#define RR_IW_PARTING    2 /* number of kicks after which a disconnect proceeds */
 
 #define RR_IW_STATES(X)                                                                \
 	X(CONNECT, "TCP connection on its way")                                        \
@@ -175,6 +176,7 @@ struct rr_iw_ep {
 	struct rr_mpa_agreement agreed;
 	struct rr_mpa_frame request; /* initiator: the Request as sent */
 
+	uint32_t recvs;    /* Receives that the caller posts at most; 0: unknown */
 	struct rr_ring sq; /* struct rr_iw_wr: the send queue */
 	struct rr_ring
 	        sges; /* struct rr_sge: gather lists of sq, if not framed at once */
