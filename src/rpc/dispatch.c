@@ -154,7 +154,8 @@ static void send_refusal(struct rpcrdma_request *q)
 	struct rr_link *l = q->dispatch->link;
 
 	if (q->proc && q->entry)
-		rr_service_count(q->entry, q->rpc.procedure, true, 0, 0);
+		rr_service_count(q->entry, q->dispatch->hall, q->rpc.procedure, true, 0,
+		                 0);
 	rr_conn_refuse(l->conn, q->r, &e, l->engine->now);
 	rr_link_touch(l);
 }
@@ -168,8 +169,8 @@ static void count_procedure(const struct rpcrdma_request *q)
 	for (unsigned i = 0; i < q->n_args; i++)
 		args_bytes += q->args[i].len;
 	if (q->proc && q->entry && !q->replayed)
-		rr_service_count(q->entry, q->rpc.procedure, q->status.status != 0,
-		                 args_bytes, bytes);
+		rr_service_count(q->entry, q->dispatch->hall, q->rpc.procedure,
+		                 q->status.status != 0, args_bytes, bytes);
 }
 
 static void drop_request(struct rpcrdma_request *q)

@@ -6,6 +6,8 @@
 
 #include "base/sized.h"
 
+enum { CACHE_LINE = 64 };
+
 static int init_reply_cache(struct rr_reply_cache *d, size_t bytes)
 {
 	struct rr_reply_cache_options o = {.bytes = bytes};
@@ -59,6 +61,13 @@ void rpcrdma_service_free(struct rpcrdma_service *s)
 	free(s);
 }
 
+/* Returns the number of elements in a table of statistics.  No cache line contains
+ * counters of two tables. */
+static size_t table_size(const struct rpcrdma_program *p)
+{
+	return p->n_procs + CACHE_LINE / sizeof(struct rpcrdma_proc_stats);
+}
+
 int rpcrdma_service_add(struct rpcrdma_service *s, const struct rpcrdma_program *p,
                         void *arg)
 {
@@ -71,7 +80,7 @@ int rpcrdma_service_add(struct rpcrdma_service *s, const struct rpcrdma_program 
 		return -EEXIST;
 	if (s->count == RR_SERVICE_MAX_PROGRAMS)
 		return -ENOSPC;
-	stats = calloc(p->n_procs ? p->n_procs : 1, sizeof(*stats));
+	stats = calloc(RR_SERVICE_TABLES * table_size(p), sizeof(*stats));
 	if (!stats)
 		return -ENOMEM;
 	s->entries[s->count++] =
@@ -128,17 +137,25 @@ const struct rpcrdma_procedure *rr_service_proc(const struct rr_service_entry *e
 	return &e->program->procs[proc];
 }
 
-/* Adds to a counter that listeners in several threads may share. */
+/* Adds to a counter that several threads may share. */
 static void add_counter(uint64_t *counter, uint64_t n)
 {
 	if (n) /* an atomic addition takes longer than the test */
 		__atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
 }
 
-void rr_service_count(const struct rr_service_entry *e, uint32_t proc, bool error,
-                      uint64_t args_bytes, uint64_t results_bytes)
+/* Returns the statistics of a procedure in one of its tables. */
+static struct rpcrdma_proc_stats *stats_in_table(const struct rr_service_entry *e,
+                                                 unsigned table, uint32_t proc)
 {
-	struct rpcrdma_proc_stats *s = &e->stats[proc];
+	return &e->stats[table * table_size(e->program) + proc];
+}
+
+void rr_service_count(const struct rr_service_entry *e, unsigned hall, uint32_t proc,
+                      bool error, uint64_t args_bytes, uint64_t results_bytes)
+{
+	struct rpcrdma_proc_stats *s =
+	        stats_in_table(e, hall % RR_SERVICE_TABLES, proc);
 
 	add_counter(&s->calls, 1);
 	add_counter(&s->errors, error);
@@ -150,22 +167,22 @@ int rpcrdma_service_get_stats(const struct rpcrdma_service *s, uint32_t program,
                               uint32_t version, uint32_t procedure,
                               struct rpcrdma_proc_stats *ret, size_t size)
 {
-	struct rpcrdma_proc_stats one;
+	struct rpcrdma_proc_stats one = {0};
 	uint32_t low, high;
 	const struct rr_service_entry *e =
 	        rr_service_find(s, program, version, &low, &high);
 
 	if (!e || procedure >= e->program->n_procs)
 		return -ENOENT;
-	one = (struct rpcrdma_proc_stats){
-	        .calls = __atomic_load_n(&e->stats[procedure].calls, __ATOMIC_RELAXED),
-	        .errors =
-	                __atomic_load_n(&e->stats[procedure].errors, __ATOMIC_RELAXED),
-	        .args_bytes = __atomic_load_n(&e->stats[procedure].args_bytes,
-	                                      __ATOMIC_RELAXED),
-	        .results_bytes = __atomic_load_n(&e->stats[procedure].results_bytes,
-	                                         __ATOMIC_RELAXED),
-	};
+	for (unsigned i = 0; i < RR_SERVICE_TABLES; i++) {
+		const struct rpcrdma_proc_stats *t = stats_in_table(e, i, procedure);
+
+		one.calls += __atomic_load_n(&t->calls, __ATOMIC_RELAXED);
+		one.errors += __atomic_load_n(&t->errors, __ATOMIC_RELAXED);
+		one.args_bytes += __atomic_load_n(&t->args_bytes, __ATOMIC_RELAXED);
+		one.results_bytes +=
+		        __atomic_load_n(&t->results_bytes, __ATOMIC_RELAXED);
+	}
 	rr_sized_give(ret, size, &one, sizeof(one));
 	return 0;
 }

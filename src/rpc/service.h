@@ -7,12 +7,17 @@
 #include "rpc/reply_cache.h"
 #include "oncrpc/rpc_header.h"
 
-enum { RR_SERVICE_MAX_PROGRAMS = 32 };
+enum {
+	RR_SERVICE_MAX_PROGRAMS = 32,
+	/* tables of statistics, so that engines seldom share one */
+	RR_SERVICE_TABLES = 8,
+};
 
 struct rr_service_entry {
 	const struct rpcrdma_program *program;
 	void *arg;
-	/* one per procedure; incremented atomically */
+	/* RR_SERVICE_TABLES tables, each with one element per procedure and, at its end,
+	 * room for a cache line; incremented atomically */
 	struct rpcrdma_proc_stats *stats;
 	/* memory for items (place.h); zero if not set */
 	struct rpcrdma_place_options place;
@@ -56,9 +61,11 @@ const struct rr_service_entry *rr_service_for(const struct rpcrdma_service *,
 /* Returns the procedure, or NULL if the program has no such procedure. */
 const struct rpcrdma_procedure *rr_service_proc(const struct rr_service_entry *,
                                                 uint32_t procedure);
-/* Adds one call to a procedure's statistics. */
-void rr_service_count(const struct rr_service_entry *, uint32_t procedure, bool error,
-                      uint64_t args_bytes, uint64_t results_bytes);
+/* Adds one call to a procedure's statistics, in the table of the listener's engine
+ * @hall. */
+void rr_service_count(const struct rr_service_entry *, unsigned hall,
+                      uint32_t procedure, bool error, uint64_t args_bytes,
+                      uint64_t results_bytes);
 
 struct rr_rpcbind;
 /* Register and unregister the programs of a service at @addr with the given rpcbind. */

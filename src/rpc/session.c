@@ -223,6 +223,7 @@ static struct rr_session *new_session(struct rr_seat *t)
 	s->listener = l;
 	s->seat = t;
 	rr_dispatch_init(&s->dispatch, t->hall->engine, &l->config, l->service);
+	s->dispatch.hall = (unsigned)(t->hall - l->halls);
 	s->dispatch.settled = session_settled;
 	s->dispatch.touched = session_touched;
 	s->idle_timer.fire = check_idle;
