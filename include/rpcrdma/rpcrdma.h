@@ -781,7 +781,8 @@ RPCRDMA_API int rpcrdma_listen(struct rpcrdma_engine *, const char *address,
  * engine last, and only while no thread runs any of the engines.
  *
  * Returns -EEXIST if the engine serves the listener already, -ENOSPC if there are 16
- * engines, or -ENOMEM.
+ * engines, -EBUSY if the service has served a Call of a procedure that is executed once,
+ * or -ENOMEM.
  */
 RPCRDMA_API int rpcrdma_listener_add_engine(struct rpcrdma_listener *,
                                             struct rpcrdma_engine *);

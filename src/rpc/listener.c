@@ -340,6 +340,8 @@ int rpcrdma_listener_add_engine(struct rpcrdma_listener *l, struct rpcrdma_engin
 	if (l->n_halls == RR_MAX_HALLS)
 		return -ENOSPC;
 	err = rr_hostage_watch(e);
+	if (!err && l->n_halls == 1 && l->service->cache.n_shards == 1)
+		err = rr_reply_cache_share(&l->service->cache);
 	if (err)
 		return err;
 	/* Connections of different engines have different numbers in traces. */

@@ -30,6 +30,7 @@ struct rr_reply_cache_entry {
 	/* nodes in the lists of idle entries; not linked while the entry is held */
 	struct rr_list idle, of_tenant;
 	struct rr_list waiters;
+	struct rr_reply_shard *shard;
 	struct rr_tenant *tenant; /* tenant that is charged for the entry */
 	struct key key;
 	unsigned held;
@@ -101,14 +102,15 @@ static void key_from(const struct rr_reply_cache *d,
 
 /* -- tables ---------------------------------------------------------------- */
 
-static int make_tables(struct rr_reply_cache *d)
+static int make_tables(struct rr_reply_shard *d)
 {
 	size_t n = 1;
 	int err;
 
-	while (n < MAX_BUCKETS && n * BYTES_PER_BUCKET < d->o.bytes)
+	while (n < MAX_BUCKETS &&
+	       n * BYTES_PER_BUCKET < d->cache->o.bytes / d->cache->n_shards)
 		n *= 2;
-	err = rr_tenants_init(&d->tenants, n, d->o.key);
+	err = rr_tenants_init(&d->tenants, n, d->cache->o.key);
 	if (err)
 		return err;
 	d->buckets = calloc(n, sizeof(*d->buckets));
@@ -118,10 +120,11 @@ static int make_tables(struct rr_reply_cache *d)
 	}
 	d->mask = n - 1;
 	d->tenants.bytes += n * sizeof(*d->buckets);
+	d->cache->tabled++;
 	return 0;
 }
 
-static struct rr_reply_cache_entry *find_reply(const struct rr_reply_cache *d,
+static struct rr_reply_cache_entry *find_reply(const struct rr_reply_shard *d,
                                                const struct key *key)
 {
 	struct rr_reply_cache_entry *e = d->buckets[key->digest & d->mask];
@@ -131,7 +134,7 @@ static struct rr_reply_cache_entry *find_reply(const struct rr_reply_cache *d,
 	return e;
 }
 
-static void unlink_entry(struct rr_reply_cache *d, struct rr_reply_cache_entry *e)
+static void unlink_entry(struct rr_reply_shard *d, struct rr_reply_cache_entry *e)
 {
 	struct rr_reply_cache_entry **at = &d->buckets[e->key.digest & d->mask];
 
@@ -140,16 +143,74 @@ static void unlink_entry(struct rr_reply_cache *d, struct rr_reply_cache_entry *
 	*at = e->next;
 }
 
+/* -- shards ---------------------------------------------------------------- */
+
+static void lock_shard(struct rr_reply_shard *d)
+{
+	pthread_mutex_lock(&d->lock);
+}
+
+/* Publishes the shard's octets and its richest caller, and unlocks the shard. */
+static void unlock_shard(struct rr_reply_shard *d)
+{
+	size_t bytes;
+
+	d->cache->bytes += d->tenants.bytes - d->counted; /* may wrap */
+	d->counted = d->tenants.bytes;
+	if (d->cache->n_shards > 1 && d->buckets) {
+		d->top_rank = rr_tenants_top(&d->tenants, &bytes);
+		d->top_bytes = bytes;
+	}
+	pthread_mutex_unlock(&d->lock);
+}
+
+static struct rr_reply_shard *shard_of(struct rr_reply_cache *d, const struct key *k)
+{
+	uint64_t digest = d->n_shards > 1
+	                          ? rr_siphash_once(d->o.key, &k->addr, sizeof(k->addr))
+	                          : 0;
+
+	/* the low bits select a bucket of the shard */
+	return &d->shards[(digest >> 32) % d->n_shards];
+}
+
+/* Returns the octets of all shards.  The caller has locked @d. */
+static size_t total_bytes(const struct rr_reply_shard *d)
+{
+	return d->cache->bytes + d->tenants.bytes - d->counted;
+}
+
+/* Returns the shard whose richest caller must lose a reply before any caller in @d, or
+ * NULL.  The caller has locked @d.  @c is the caller that needs memory. */
+static struct rr_reply_shard *richer_shard(struct rr_reply_shard *d,
+                                           const struct rr_caller *c)
+{
+	struct rr_reply_cache *cache = d->cache;
+	struct rr_reply_shard *ret = NULL;
+	size_t own = (size_t)(d - cache->shards), bytes;
+	unsigned most = rr_tenants_top(&d->tenants, &bytes);
+
+	for (unsigned i = 1; i < cache->n_shards; i++) {
+		struct rr_reply_shard *s = &cache->shards[(own + i) % cache->n_shards];
+
+		if (s->top_rank > most) {
+			most = s->top_rank;
+			ret = s;
+		}
+	}
+	return ret && ret->top_bytes >= c->share.bytes ? ret : NULL;
+}
+
 /* -- making room ----------------------------------------------------------- */
 
-static void set_entry_idle(struct rr_reply_cache *d, struct rr_reply_cache_entry *e)
+static void set_entry_idle(struct rr_reply_shard *d, struct rr_reply_cache_entry *e)
 {
 	rr_list_push(&d->idle, &e->idle);
 	rr_list_push(&e->tenant->idle, &e->of_tenant);
 	rr_tenant_idle(&d->tenants, e->tenant, e->bytes);
 }
 
-static void set_busy(struct rr_reply_cache *d, struct rr_reply_cache_entry *e)
+static void set_busy(struct rr_reply_shard *d, struct rr_reply_cache_entry *e)
 {
 	if (rr_list_empty(&e->idle))
 		return;
@@ -158,7 +219,7 @@ static void set_busy(struct rr_reply_cache *d, struct rr_reply_cache_entry *e)
 	rr_tenant_busy(&d->tenants, e->tenant, e->bytes);
 }
 
-static void free_entry(struct rr_reply_cache *d, struct rr_reply_cache_entry *e)
+static void free_entry(struct rr_reply_shard *d, struct rr_reply_cache_entry *e)
 {
 	RR_ASSERT(!e->held && rr_list_empty(&e->waiters));
 	set_busy(d, e);
@@ -170,7 +231,7 @@ static void free_entry(struct rr_reply_cache *d, struct rr_reply_cache_entry *e)
 	free(e);
 }
 
-static struct rr_reply_cache_entry *oldest_idle(const struct rr_reply_cache *d)
+static struct rr_reply_cache_entry *oldest_idle(const struct rr_reply_shard *d)
 {
 	struct rr_list *n = rr_list_first(&d->idle);
 
@@ -179,7 +240,7 @@ static struct rr_reply_cache_entry *oldest_idle(const struct rr_reply_cache *d)
 
 /* Returns the reply to remove in order to give @t memory, or NULL if there is none.  If
  * @own is true, considers only replies to @t's caller. */
-static struct rr_reply_cache_entry *find_payment(const struct rr_reply_cache *d,
+static struct rr_reply_cache_entry *find_payment(const struct rr_reply_shard *d,
                                                  struct rr_tenant *t, bool own)
 {
 	struct rr_tenant *payer = rr_tenants_payer(&d->tenants, t, own);
@@ -189,26 +250,51 @@ static struct rr_reply_cache_entry *find_payment(const struct rr_reply_cache *d,
 	             : NULL;
 }
 
-static bool caller_has_room(const struct rr_reply_cache *d, const struct rr_caller *c,
+static bool caller_has_room(const struct rr_reply_shard *d, const struct rr_caller *c,
                             size_t bytes)
 {
-	size_t most = d->o.bytes / 2;
+	size_t most = d->cache->o.bytes / 2;
 
 	return bytes <= most && c->share.bytes <= most - bytes &&
-	       c->entries <= d->o.max_per_caller;
+	       c->entries <= d->cache->o.max_per_caller;
+}
+
+/* Removes a reply of the shard's richest caller. */
+static void tax_shard(struct rr_reply_shard *d)
+{
+	struct rr_tenant *t;
+
+	lock_shard(d);
+	t = rr_tenants_richest(&d->tenants);
+	if (t)
+		free_entry(d, rr_container_of(rr_list_first(&t->idle),
+		                              struct rr_reply_cache_entry, of_tenant));
+	unlock_shard(d);
 }
 
 /* Removes replies until @t may use @bytes more.  Returns false if that is impossible.
- * Does not free @t, because @t has an entry that is not idle. */
-static bool make_cache_room(struct rr_reply_cache *d, struct rr_tenant *t, size_t bytes)
+ * Does not free @t, because @t has an entry that is not idle.  Sets @ret_unlocked to
+ * true if the shard was unlocked meanwhile; otherwise does not change it. */
+static bool make_cache_room(struct rr_reply_shard *d, struct rr_tenant *t, size_t bytes,
+                            bool *ret_unlocked)
 {
+	size_t limit = d->cache->o.bytes;
 	struct rr_reply_cache_entry *e;
+	struct rr_reply_shard *other;
 	bool own;
 
-	if (bytes > d->o.bytes / 2)
+	if (bytes > limit / 2)
 		return false;
 	while ((own = !caller_has_room(d, t->caller, bytes)) ||
-	       d->tenants.bytes > d->o.bytes - bytes) {
+	       total_bytes(d) > limit - bytes) {
+		other = own ? NULL : richer_shard(d, t->caller);
+		if (other) {
+			unlock_shard(d);
+			tax_shard(other);
+			lock_shard(d);
+			*ret_unlocked = true;
+			continue;
+		}
 		e = find_payment(d, t, own);
 		if (!e)
 			return false;
@@ -217,40 +303,44 @@ static bool make_cache_room(struct rr_reply_cache *d, struct rr_tenant *t, size_
 	return true;
 }
 
-static void expire_replies(struct rr_reply_cache *d, rr_time now)
+static void expire_replies(struct rr_reply_shard *d, rr_time now)
 {
 	struct rr_reply_cache_entry *e;
 
 	/* Times come from several threads, and may be slightly out of order. */
 	while ((e = oldest_idle(d)) && now > e->since &&
-	       now - e->since >= d->o.max_age_ns)
+	       now - e->since >= d->cache->o.max_age_ns)
 		free_entry(d, e);
 }
 
 /* -- entries --------------------------------------------------------------- */
 
+#define ENTRY_BYTES (sizeof(struct rr_reply_cache_entry) + MALLOC_COST)
+
 static struct rr_reply_cache_entry *
-add_entry(struct rr_reply_cache *d, struct rr_tenant *t, const struct key *key)
+add_entry(struct rr_reply_shard *d, struct rr_tenant *t, const struct key *key)
 {
-	const size_t bytes = sizeof(struct rr_reply_cache_entry) + MALLOC_COST;
-	struct rr_reply_cache_entry *e =
-	        make_cache_room(d, t, bytes) ? malloc(sizeof(*e)) : NULL;
+	struct rr_reply_cache_entry *e = malloc(sizeof(*e));
 	struct rr_reply_cache_entry **head = &d->buckets[key->digest & d->mask];
 
 	if (!e)
 		return NULL;
-	*e = (struct rr_reply_cache_entry){
-	        .key = *key, .tenant = t, .held = 1, .bytes = bytes, .next = *head};
+	*e = (struct rr_reply_cache_entry){.key = *key,
+	                                   .shard = d,
+	                                   .tenant = t,
+	                                   .held = 1,
+	                                   .bytes = ENTRY_BYTES,
+	                                   .next = *head};
 	rr_list_init(&e->idle);
 	rr_list_init(&e->of_tenant);
 	rr_list_init(&e->waiters);
 	*head = e;
-	rr_tenant_charge(&d->tenants, t, bytes);
+	rr_tenant_charge(&d->tenants, t, ENTRY_BYTES);
 	d->entries++;
 	return e;
 }
 
-static enum rr_reply_cache_verdict repeat_call(struct rr_reply_cache *d,
+static enum rr_reply_cache_verdict repeat_call(struct rr_reply_shard *d,
                                                struct rr_reply_cache_entry *e,
                                                struct rr_reply_cache_waiter *w)
 {
@@ -262,7 +352,7 @@ static enum rr_reply_cache_verdict repeat_call(struct rr_reply_cache *d,
 	return RR_REPLY_CACHE_WAIT;
 }
 
-static void release_entry(struct rr_reply_cache *d, struct rr_reply_cache_entry *e,
+static void release_entry(struct rr_reply_shard *d, struct rr_reply_cache_entry *e,
                           rr_time now)
 {
 	RR_ASSERT(e->held);
@@ -277,11 +367,12 @@ static void release_entry(struct rr_reply_cache *d, struct rr_reply_cache_entry 
 }
 
 static enum rr_reply_cache_verdict
-begin_call(struct rr_reply_cache *d, const struct key *key, uint64_t connection,
+begin_call(struct rr_reply_shard *d, const struct key *key, uint64_t connection,
            bool brief, struct rr_reply_cache_waiter *w, rr_time now,
            struct rr_reply_cache_entry **ret)
 {
 	struct rr_reply_cache_entry *e;
+	bool unlocked = false, room;
 	struct rr_tenant *t;
 
 	if (!d->buckets && make_tables(d))
@@ -295,7 +386,14 @@ begin_call(struct rr_reply_cache *d, const struct key *key, uint64_t connection,
 	t = rr_tenant_get(&d->tenants, &key->addr, connection);
 	if (!t)
 		return RR_REPLY_CACHE_REFUSED;
-	e = add_entry(d, t, key);
+	room = make_cache_room(d, t, ENTRY_BYTES, &unlocked);
+	e = unlocked ? find_reply(d, key) : NULL;
+	if (e) { /* another engine has begun the same Call */
+		rr_tenant_put(&d->tenants, t);
+		*ret = e;
+		return repeat_call(d, e, w);
+	}
+	e = room ? add_entry(d, t, key) : NULL;
 	if (!e) {
 		rr_tenant_put(&d->tenants, t);
 		return RR_REPLY_CACHE_REFUSED;
@@ -306,15 +404,16 @@ begin_call(struct rr_reply_cache *d, const struct key *key, uint64_t connection,
 }
 
 static enum rr_reply_cache_verdict
-lock_and_begin(struct rr_reply_cache *d, const struct key *key, uint64_t connection,
+lock_and_begin(struct rr_reply_cache *cache, const struct key *key, uint64_t connection,
                bool brief, struct rr_reply_cache_waiter *w, rr_time now,
                struct rr_reply_cache_entry **ret)
 {
+	struct rr_reply_shard *d = shard_of(cache, key);
 	enum rr_reply_cache_verdict v;
 
-	pthread_mutex_lock(&d->lock);
+	lock_shard(d);
 	v = begin_call(d, key, connection, brief, w, now, ret);
-	pthread_mutex_unlock(&d->lock);
+	unlock_shard(d);
 	return v;
 }
 
@@ -367,19 +466,20 @@ static struct rr_piece *copy_results(const struct rr_piece *p, unsigned n, size_
 	return to;
 }
 
-static bool store_results(struct rr_reply_cache *d, struct rr_reply_cache_entry *e,
+static bool store_results(struct rr_reply_shard *d, struct rr_reply_cache_entry *e,
                           const struct rr_piece *p, unsigned n)
 {
 	size_t bytes = n * sizeof(*p);
+	bool unlocked; /* does not matter, because the entry is held */
 
 	for (unsigned i = 0; i < n; i++) {
-		if (p[i].len > d->o.bytes - RR_MIN(bytes, d->o.bytes))
+		if (p[i].len > d->cache->o.bytes - RR_MIN(bytes, d->cache->o.bytes))
 			return false;
 		bytes += p[i].len;
 	}
 	if (!n)
 		return true;
-	if (!make_cache_room(d, e->tenant, bytes + MALLOC_COST))
+	if (!make_cache_room(d, e->tenant, bytes + MALLOC_COST, &unlocked))
 		return false;
 	e->results = copy_results(p, n, bytes);
 	if (!e->results)
@@ -390,16 +490,19 @@ static bool store_results(struct rr_reply_cache *d, struct rr_reply_cache_entry 
 	return true;
 }
 
-void rr_reply_cache_complete(struct rr_reply_cache *d, struct rr_reply_cache_entry *e,
+void rr_reply_cache_complete(struct rr_reply_cache *cache,
+                             struct rr_reply_cache_entry *e,
                              const struct rr_rpc_reply *status,
                              const struct rr_piece *results, unsigned n, rr_time now)
 {
+	struct rr_reply_shard *d;
 	struct rr_list *w;
 
 	if (!e)
 		return;
+	d = e->shard;
 	RR_ASSERT(n <= RPCRDMA_MAX_PIECES);
-	pthread_mutex_lock(&d->lock);
+	lock_shard(d);
 	RR_ASSERT(!e->complete);
 	/* For a Call that is remembered only during its execution, the result is stored
 	 * only if a repetition is waiting. */
@@ -415,7 +518,7 @@ void rr_reply_cache_complete(struct rr_reply_cache *d, struct rr_reply_cache_ent
 		x->ready(x);
 	}
 	release_entry(d, e, now);
-	pthread_mutex_unlock(&d->lock);
+	unlock_shard(d);
 }
 
 /* Needs no lock, because a complete entry does not change and a held entry is not
@@ -430,22 +533,26 @@ unsigned rr_reply_cache_reply(const struct rr_reply_cache_entry *e,
 	return e->n_results;
 }
 
-void rr_reply_cache_put(struct rr_reply_cache *d, struct rr_reply_cache_entry *e,
+void rr_reply_cache_put(struct rr_reply_cache *cache, struct rr_reply_cache_entry *e,
                         rr_time now)
 {
-	pthread_mutex_lock(&d->lock);
+	struct rr_reply_shard *d = e->shard;
+
+	lock_shard(d);
 	RR_ASSERT(e->complete);
 	release_entry(d, e, now);
-	pthread_mutex_unlock(&d->lock);
+	unlock_shard(d);
 }
 
-void rr_reply_cache_leave(struct rr_reply_cache *d, struct rr_reply_cache_entry *e,
+void rr_reply_cache_leave(struct rr_reply_cache *cache, struct rr_reply_cache_entry *e,
                           struct rr_reply_cache_waiter *w, rr_time now)
 {
-	pthread_mutex_lock(&d->lock);
+	struct rr_reply_shard *d = e->shard;
+
+	lock_shard(d);
 	rr_list_del(&w->link);
 	release_entry(d, e, now);
-	pthread_mutex_unlock(&d->lock);
+	unlock_shard(d);
 }
 
 /* -- set-up and destruction ------------------------------------------------ */
@@ -460,8 +567,12 @@ int rr_reply_cache_init(struct rr_reply_cache *d,
 		d->o.max_per_caller = DEFAULT_PER_CALLER;
 	if (!d->o.max_age_ns)
 		d->o.max_age_ns = RR_SEC(DEFAULT_AGE_S);
-	rr_list_init(&d->idle);
-	pthread_mutex_init(&d->lock, NULL);
+	d->n_shards = 1;
+	for (unsigned i = 0; i < RR_REPLY_CACHE_SHARDS; i++) {
+		d->shards[i].cache = d;
+		rr_list_init(&d->shards[i].idle);
+		pthread_mutex_init(&d->shards[i].lock, NULL);
+	}
 	return 0;
 }
 
@@ -469,13 +580,21 @@ int rr_reply_cache_set_bytes(struct rr_reply_cache *d, size_t bytes)
 {
 	if (bytes && bytes < RR_REPLY_CACHE_MIN_BYTES)
 		return -EINVAL;
-	if (d->buckets)
+	if (d->tabled)
 		return -EBUSY;
 	d->o.bytes = bytes;
 	return 0;
 }
 
-void rr_reply_cache_fini(struct rr_reply_cache *d)
+int rr_reply_cache_share(struct rr_reply_cache *d)
+{
+	if (d->tabled)
+		return -EBUSY;
+	d->n_shards = RR_REPLY_CACHE_SHARDS;
+	return 0;
+}
+
+static void fini_shard(struct rr_reply_shard *d)
 {
 	struct rr_reply_cache_entry *e;
 
@@ -487,12 +606,13 @@ void rr_reply_cache_fini(struct rr_reply_cache *d)
 	pthread_mutex_destroy(&d->lock);
 }
 
+void rr_reply_cache_fini(struct rr_reply_cache *d)
+{
+	for (unsigned i = 0; i < RR_REPLY_CACHE_SHARDS; i++)
+		fini_shard(&d->shards[i]);
+}
+
 uint64_t rr_reply_cache_connection(struct rr_reply_cache *d)
 {
-	uint64_t n;
-
-	pthread_mutex_lock(&d->lock);
-	n = ++d->connections;
-	pthread_mutex_unlock(&d->lock);
-	return n;
+	return atomic_fetch_add(&d->connections, 1) + 1;
 }

@@ -36,13 +36,19 @@
  * REFUSED.  A reply that is too large, or for which there is no memory, is stored as
  * RPCRDMA_SYSTEM_ERR: a repetition fails, but nothing is executed twice.
  *
- * Threads: all functions may be called in any thread; the cache has one lock.  The
- * cache uses no clock, random numbers or I/O.
+ * Threads: all functions may be called in any thread.  A cache for several engines has
+ * shards, each with a lock.  A caller's Calls are all in one shard, so Calls of
+ * different callers rarely wait for each other.  The limit on octets applies to all
+ * shards together.  So does the choice of the caller that loses a reply: each shard
+ * publishes its caller with the most removable octets, and a shard that needs room
+ * removes a reply from the shard whose caller has most.  It holds one lock at a time.
+ * The cache uses no clock, random numbers or I/O.
  */
 #ifndef RR_RPC_REPLY_CACHE_H
 #define RR_RPC_REPLY_CACHE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/list.h"
 #include "oncrpc/rpc_header.h"
@@ -59,21 +65,35 @@ struct rr_reply_cache_options {
 	uint64_t key[2]; /* key of the digest; unknown to callers */
 };
 
+enum { RR_REPLY_CACHE_SHARDS = 8 };
+
 struct rr_reply_cache_entry;
 
-struct rr_reply_cache {
-	struct rr_reply_cache_options o;
+struct rr_reply_shard {
+	struct rr_reply_cache *cache;
+	/* The caller that loses a reply first (rr_tenants_top), for other shards. */
+	_Atomic unsigned top_rank;
+	_Atomic size_t top_bytes;
 	pthread_mutex_t lock; /* guards the fields below, and the entries */
+	size_t counted; /* octets of @tenants that rr_reply_cache.bytes includes */
 	struct rr_reply_cache_entry **buckets; /* allocated for the first Call */
 	size_t mask;
 	struct rr_tenants tenants; /* octets used by each caller and connection */
 	/* entries that are complete and not held, oldest first */
 	struct rr_list idle;
 	unsigned entries;
-	uint64_t connections; /* last connection number assigned */
 };
 
-/* A waiting repetition.  @ready is called once, with the cache locked, by the thread
+struct rr_reply_cache {
+	struct rr_reply_cache_options o;
+	_Atomic size_t bytes;         /* octets of all shards */
+	_Atomic uint64_t connections; /* last connection number assigned */
+	_Atomic unsigned tabled;      /* number of shards that have tables */
+	unsigned n_shards;            /* 1, or RR_REPLY_CACHE_SHARDS */
+	struct rr_reply_shard shards[RR_REPLY_CACHE_SHARDS];
+};
+
+/* A waiting repetition.  @ready is called once, with its shard locked, by the thread
  * that completes the first Call.  The function may only post a notification. */
 struct rr_reply_cache_waiter {
 	struct rr_list link;
@@ -96,6 +116,8 @@ int rr_reply_cache_init(struct rr_reply_cache *,
 /* Changes the size.  Returns 0, -EINVAL if @bytes is too small, or -EBUSY after the
  * first Call. */
 int rr_reply_cache_set_bytes(struct rr_reply_cache *, size_t bytes) RR_MUST_CHECK;
+/* Prepares the cache for several engines.  Returns 0, or -EBUSY after the first Call. */
+int rr_reply_cache_share(struct rr_reply_cache *) RR_MUST_CHECK;
 /* Frees all entries.  No entry may be held. */
 void rr_reply_cache_fini(struct rr_reply_cache *);
 

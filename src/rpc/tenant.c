@@ -259,3 +259,22 @@ struct rr_tenant *rr_tenants_payer(const struct rr_tenants *ts, struct rr_tenant
 		payer = rr_container_of(share, struct rr_tenant, share);
 	return payer->share.idle ? payer : NULL;
 }
+
+struct rr_tenant *rr_tenants_richest(const struct rr_tenants *ts)
+{
+	const struct rr_share *share = most_of(&ts->ranks);
+
+	if (!share)
+		return NULL;
+	share = most_of(
+	        &rr_container_of((uintptr_t)share, struct rr_caller, share)->ranks);
+	return rr_container_of((uintptr_t)share, struct rr_tenant, share);
+}
+
+unsigned rr_tenants_top(const struct rr_tenants *ts, size_t *ret_bytes)
+{
+	const struct rr_share *share = most_of(&ts->ranks);
+
+	*ret_bytes = share ? share->bytes : 0;
+	return share ? 1 + rank_of(share->idle) : 0;
+}

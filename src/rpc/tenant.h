@@ -106,6 +106,12 @@ void rr_tenant_discharge(struct rr_tenants *, struct rr_tenant *, size_t bytes);
 void rr_tenant_idle(struct rr_tenants *, struct rr_tenant *, size_t bytes);
 void rr_tenant_busy(struct rr_tenants *, struct rr_tenant *, size_t bytes);
 
+/* Returns the tenant with the most idle octets of the caller with the most idle octets,
+ * or NULL if no octets are idle. */
+struct rr_tenant *rr_tenants_richest(const struct rr_tenants *);
+/* Returns the rank of that caller's idle octets, or 0 if no octets are idle.  Ranks of
+ * different stores can be compared.  Sets @ret_bytes to the caller's share, octets. */
+unsigned rr_tenants_top(const struct rr_tenants *, size_t *ret_bytes);
 /* Returns the tenant that must lose an entry to give @t memory, or NULL if there is
  * none.  If @own is true, considers only tenants of @t's caller. */
 struct rr_tenant *rr_tenants_payer(const struct rr_tenants *, struct rr_tenant *t,

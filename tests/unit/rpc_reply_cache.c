@@ -22,6 +22,7 @@ enum { KIB = 1024 };
 
 static struct rr_reply_cache d;
 static unsigned told;
+static bool shared; /* by several engines: the cache has shards */
 
 /* A Call, as a test changes it. */
 struct ask {
@@ -35,6 +36,15 @@ struct ask {
 	struct rr_reply_cache_waiter waiter;
 	struct rr_reply_cache_entry *entry;
 };
+
+static unsigned count_entries(void)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < d.n_shards; i++)
+		n += d.shards[i].entries;
+	return n;
+}
 
 static void on_ready(struct rr_reply_cache_waiter *w)
 {
@@ -139,6 +149,8 @@ static void make(size_t bytes, unsigned max_per_caller)
 	        .bytes = bytes, .max_per_caller = max_per_caller, .key = {1, 2}};
 
 	assert_int_equal(rr_reply_cache_init(&d, &o), 0);
+	if (shared)
+		assert_int_equal(rr_reply_cache_share(&d), 0);
 }
 
 static int set_up(void **state)
@@ -402,7 +414,7 @@ static void a_brief_one_makes_others_wait_and_goes(void **state)
 	rr_reply_cache_put(&d, late.entry, 0);
 	expect_reply(&second, "one");
 	rr_reply_cache_put(&d, second.entry, 0);
-	assert_int_equal(d.entries, 0);
+	assert_int_equal(count_entries(), 0);
 	assert_true(is_new(brief(1)));
 }
 
@@ -415,12 +427,12 @@ static void a_brief_one_that_nobody_asks_for_leaves_nothing(void **state)
 	rr_reply_cache_fini(&d);
 	make(64 * KIB, 0);
 	execute(ask(7), "seven");
-	before = d.tenants.bytes;
+	before = d.bytes;
 	for (unsigned i = 0; i < 100; i++) {
 		assert_int_equal(begin(&a), RR_REPLY_CACHE_NEW);
 		complete(&a, 0, reply, sizeof(reply));
-		assert_int_equal(d.entries, 1);
-		assert_int_equal(d.tenants.bytes, before);
+		assert_int_equal(count_entries(), 1);
+		assert_int_equal(d.bytes, before);
 	}
 	expect_again(ask(7), "seven"); /* no room was made for it */
 }
@@ -432,9 +444,9 @@ static void who_leaves_a_brief_one_takes_it_away(void **state)
 	assert_int_equal(begin(&first), RR_REPLY_CACHE_NEW);
 	assert_int_equal(begin(&second), RR_REPLY_CACHE_WAIT);
 	complete(&first, 0, "one", 3);
-	assert_int_equal(d.entries, 1);
+	assert_int_equal(count_entries(), 1);
 	rr_reply_cache_leave(&d, second.entry, &second.waiter, 0);
-	assert_int_equal(d.entries, 0);
+	assert_int_equal(count_entries(), 0);
 }
 
 static void of_a_brief_one_the_head_counts(void **state)
@@ -444,6 +456,7 @@ static void of_a_brief_one_the_head_counts(void **state)
 	           other = brief(1);
 
 	first.args[0] = (struct rpcrdma_piece){data[0], 2000, false};
+	memset(data, 0, sizeof(data)); /* the tests run twice */
 	data[1][512] = 'x';
 	second.args[0] = (struct rpcrdma_piece){data[1], 2000, false};
 	assert_int_equal(begin(&first), RR_REPLY_CACHE_NEW);
@@ -457,7 +470,7 @@ static void of_a_brief_one_the_head_counts(void **state)
 	complete(&other, 0, NULL, 0);
 	complete(&first, 0, NULL, 0);
 	rr_reply_cache_put(&d, second.entry, 0);
-	assert_int_equal(d.entries, 0);
+	assert_int_equal(count_entries(), 0);
 }
 
 /* -- what stays and what goes ---------------------------------------------- */
@@ -488,10 +501,10 @@ static void the_oldest_go_first(void **state)
 	make(64 * KIB, 0);
 	execute(ask(1), "one");
 	execute(ask(2), "two");
-	for (uint32_t xid = 3; d.entries == xid - 1; xid++)
+	for (uint32_t xid = 3; count_entries() == xid - 1; xid++)
 		execute(ask(xid), "three");
 	/* one entry came and one went */
-	assert_true(d.entries > 50);
+	assert_true(count_entries() > 50);
 	expect_again(ask(2), "two");
 	assert_true(is_new(ask(1)));
 }
@@ -503,7 +516,7 @@ static void what_was_asked_for_is_young_again(void **state)
 	rr_reply_cache_fini(&d);
 	make(64 * KIB, 0);
 	execute(ask(1), "one");
-	for (xid = 2; d.entries == xid - 1; xid++) {
+	for (xid = 2; count_entries() == xid - 1; xid++) {
 		execute(ask(xid), "two");
 		expect_again(ask(1), "one");
 	}
@@ -550,7 +563,7 @@ static void a_caller_has_so_many_entries(void **state)
 	make(1024 * KIB, 10);
 	execute(ask(100), "hundred");
 	flood("10.0.0.1", 1000);
-	assert_int_equal(d.entries, 11);
+	assert_int_equal(count_entries(), 11);
 	expect_again(ask(100), "hundred");
 	for (uint32_t xid = 1; xid <= 9; xid++)
 		execute(ask(xid), "small");
@@ -573,7 +586,7 @@ static void a_caller_has_half_of_the_memory(void **state)
 	for (uint32_t xid = 1; xid < 20000; xid++)
 		execute(ask(xid), "an ordinary reply, as they come");
 	expect_again(a, "other");
-	assert_true(d.tenants.bytes > 28 * KIB && d.tenants.bytes < 36 * KIB);
+	assert_true(d.bytes > 28 * KIB && d.bytes < 36 * KIB);
 }
 
 /* -- who pays for room ----------------------------------------------------- */
@@ -630,7 +643,7 @@ static void entries_go_of_the_connection_that_has_most(void **state)
 	a.connection = 1;
 	execute(a, "one");
 	flood_over(a.host, 2, 1000);
-	assert_int_equal(d.entries, 50);
+	assert_int_equal(count_entries(), 50);
 	expect_again(a, "one");
 }
 
@@ -639,12 +652,18 @@ static size_t bytes_of(const char *host)
 	struct rr_tenant *t;
 	struct sockaddr_storage ss = address(host, 1);
 	struct rr_caller_addr addr;
-	size_t n;
+	size_t n = 0;
 
 	rr_caller_addr(&ss, &addr);
-	t = rr_tenant_get(&d.tenants, &addr, 0);
-	n = t->caller->share.bytes;
-	rr_tenant_put(&d.tenants, t);
+	for (unsigned i = 0; i < d.n_shards; i++) {
+		struct rr_tenants *ts = &d.shards[i].tenants;
+
+		if (!ts->tenants)
+			continue;
+		t = rr_tenant_get(ts, &addr, 0);
+		n = RR_MAX(n, t->caller->share.bytes); /* elsewhere it is new */
+		rr_tenant_put(ts, t);
+	}
 	return n;
 }
 
@@ -771,7 +790,7 @@ static void calls_beyond_the_memory_are_refused_and_not_executed(void **state)
 			assert_null(a->entry);
 			refused++;
 		}
-		assert_true(d.tenants.bytes <= 64 * KIB);
+		assert_true(d.bytes <= 64 * KIB);
 	}
 	assert_true(n > 100 && n < 500);
 	assert_int_equal(n + refused, 1000);
@@ -791,7 +810,7 @@ static void without_memory_every_call_is_new(void **state)
 		assert_null(a.entry);
 		complete(&a, 0, "x", 1);
 	}
-	assert_int_equal(d.tenants.bytes, 0);
+	assert_int_equal(d.bytes, 0);
 }
 
 static void sizes_are_checked(void **state)
@@ -873,12 +892,12 @@ static void memory_is_bounded_under_hostile_load(void **state)
 	memset(open, 0, sizeof(open));
 	for (unsigned i = 0; i < 200000; i++) {
 		hostile_step(&rng, open, junk);
-		assert_true(d.tenants.bytes <= LIMIT);
+		assert_true(d.bytes <= LIMIT);
 		if (i % 64 == 0)
 			/* a quarter for what an allocator rounds up */
 			assert_true(allocated() - before <= LIMIT + LIMIT / 4);
 	}
-	assert_true(d.entries > 20);
+	assert_true(count_entries() > 20);
 	for (unsigned i = 0; i < OPEN; i++)
 		if (open[i].entry)
 			rr_reply_cache_complete(&d, open[i].entry,
@@ -899,7 +918,7 @@ static void a_huge_limit_takes_no_memory_by_itself(void **state)
 
 /* -- threads --------------------------------------------------------------- */
 
-enum { THREADS = 4, CALLS = 3000 };
+enum { THREADS = 4, CALLS = 3000, FLOOD = 20000 };
 static unsigned executed[CALLS], answers[CALLS];
 
 static void *repeat_all(void *arg)
@@ -953,7 +972,44 @@ static void threads_execute_each_call_once(void **state)
 	for (unsigned i = 0; i < CALLS; i++) {
 		assert_int_equal(executed[i], 1);
 		assert_int_equal(answers[i], THREADS - 1);
+		executed[i] = answers[i] = 0;
 	}
+}
+
+/* Callers of several threads, and so of several shards, remove each other's replies. */
+static void *flood_from_one(void *arg)
+{
+	static const char *const host[THREADS] = {"10.0.0.1", "10.0.0.2", "10.0.0.3",
+	                                          "10.0.0.4"};
+	static const char octets[600];
+	struct ask a;
+
+	for (uint32_t i = 0; i < FLOOD; i++) {
+		a = ask(i);
+		a.host = host[(uintptr_t)arg];
+		if (begin(&a) != RR_REPLY_CACHE_NEW)
+			return "not new";
+		complete(&a, 0, octets, sizeof(octets));
+	}
+	return NULL;
+}
+
+static void threads_share_the_memory(void **state)
+{
+	pthread_t t[THREADS];
+	void *failed;
+
+	rr_reply_cache_fini(&d);
+	make(256 * KIB, 0);
+	for (uintptr_t i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&t[i], NULL, flood_from_one, (void *)i),
+		                 0);
+	for (unsigned i = 0; i < THREADS; i++) {
+		assert_int_equal(pthread_join(t[i], &failed), 0);
+		assert_null(failed);
+	}
+	assert_true(d.bytes <= 256 * KIB + THREADS * 2048);
+	assert_true(d.bytes > 200 * KIB);
 }
 
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -999,7 +1055,11 @@ int main(void)
 	        T(memory_is_bounded_under_hostile_load),
 	        T(a_huge_limit_takes_no_memory_by_itself),
 	        T(threads_execute_each_call_once),
+	        T(threads_share_the_memory),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+	shared = true; /* the same rules hold over all shards */
+	return failed + cmocka_run_group_tests(tests, NULL, NULL);
 }
