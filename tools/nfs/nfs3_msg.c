@@ -55,12 +55,12 @@ static bool_t decode_octets(XDR *x, char *s, u_int len)
 	       (!pad || XDR_GETBYTES(x, padding, pad));
 }
 
-static bool_t decode_filename(XDR *x, filename3 *name)
+static bool_t decode_name(XDR *x, char **name, u_int limit)
 {
 	u_int len;
 	char *s;
 
-	if (!xdr_u_int(x, &len) || len > NFS3_NAME_BYTES)
+	if (!xdr_u_int(x, &len) || len > limit)
 		return FALSE;
 	s = malloc((size_t)len + 1);
 	if (!s)
@@ -74,7 +74,7 @@ static bool_t decode_filename(XDR *x, filename3 *name)
 	return TRUE;
 }
 
-bool_t xdr_filename3(XDR *x, filename3 *name)
+static bool_t xdr_name(XDR *x, char **name, u_int limit)
 {
 	size_t len;
 	u_int word;
@@ -82,18 +82,28 @@ bool_t xdr_filename3(XDR *x, filename3 *name)
 	switch (x->x_op) {
 	case XDR_ENCODE:
 		len = *name ? strlen(*name) : 0;
-		if (len > NFS3_NAME_BYTES)
+		if (len > limit)
 			return FALSE;
 		word = (u_int)len;
 		return xdr_u_int(x, &word) && xdr_opaque(x, *name, word);
 	case XDR_DECODE:
-		return decode_filename(x, name);
+		return decode_name(x, name, limit);
 	case XDR_FREE:
 		free(*name);
 		*name = NULL;
 		return TRUE;
 	}
 	return FALSE;
+}
+
+bool_t xdr_filename3(XDR *x, filename3 *name)
+{
+	return xdr_name(x, name, NFS3_NAME_BYTES);
+}
+
+bool_t xdr_dirpath(XDR *x, dirpath *path)
+{
+	return xdr_name(x, path, MNTPATHLEN);
 }
 
 bool nfs3_args_head(const struct rpcrdma_piece *args, unsigned n_args, const void **ret,
