@@ -87,6 +87,9 @@ static void a_message_is_a_prefix_and_its_body(void **state)
 	struct told t = {0};
 	struct side *s = ready_with(RR_CONN_CLIENT, &table, &t);
 
+	s->mem_fail_at = 1; /* the record of sent messages */
+	assert_int_equal(send8(s, 0x10, 0, 0x77), -ENOMEM);
+	assert_int_equal(s->mem_fail_at, 0);
 	assert_int_equal(send8(s, 0x10, 0, 0), 0x78);
 	raw_expect(s, "00000078" TYPE10 "626f6479 424f4459");
 	assert_int_equal(send8(s, 0x11, 0, 0x1234), 0x1234);

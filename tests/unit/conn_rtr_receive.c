@@ -753,6 +753,21 @@ static void no_memory_for_a_report(void **state)
 	raw_end(s);
 }
 
+static void no_memory_for_the_first_report(void **state)
+{
+	static uint8_t buf[SIDE_MSG];
+	struct side *s = new_server();
+	size_t len = raw_octets(FAULTY, buf, sizeof(buf));
+
+	(void)state;
+	s->mem_fail_at = 3; /* the first ones are for the group */
+	side_receive(s, buf, len, 0);
+	assert_int_equal(s->mem_fail_at, 0);
+	raw_expect_close(s, -EPROTO);
+	assert_int_equal(s->n_sent, 0);
+	raw_end(s);
+}
+
 /* -- properties ------------------------------------------------------------ */
 
 /* NS-rtrext-03, NS-xcharext-02 */
@@ -849,6 +864,7 @@ int main(void)
 	        cmocka_unit_test(reports_are_answered_once),
 	        cmocka_unit_test(too_many_reports_end_the_connection),
 	        cmocka_unit_test(no_memory_for_a_report),
+	        cmocka_unit_test(no_memory_for_the_first_report),
 	        cmocka_unit_test(faulty_properties_are_refused),
 	        cmocka_unit_test(a_structure_alone_is_the_threshold),
 	};
