@@ -134,16 +134,17 @@ static struct rr_mem engine_memory(struct rr_link *l)
 	return (struct rr_mem){pool_get, pool_put, &l->engine->pool};
 }
 
-/* Memory that an engine's links share. */
-struct link_memory {
+/* Memory that an engine's links share, as long as there are any. */
+struct rr_link_memory {
 	struct rr_part part;
+	unsigned links;
 	struct rr_prov_buffers buffers;
 	struct rr_stock *stock;
 };
 
 static void free_link_memory(struct rr_part *p)
 {
-	struct link_memory *m = rr_container_of(p, struct link_memory, part);
+	struct rr_link_memory *m = rr_container_of(p, struct rr_link_memory, part);
 	struct rr_prov_buffers *b = &m->buffers;
 
 	for (unsigned i = 0; i < RR_ARRAY_SIZE(b->spare); i++)
@@ -152,27 +153,44 @@ static void free_link_memory(struct rr_part *p)
 	free(m);
 }
 
+static struct rr_link_memory *new_link_memory(struct rr_link *l)
+{
+	struct rr_link_memory *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	m->part.free = free_link_memory;
+	m->buffers.mem = engine_memory(l);
+	m->stock = rr_stock_new(&m->buffers.mem);
+	if (!m->stock) {
+		free(m);
+		return NULL;
+	}
+	rr_engine_add_part(l->engine, &m->part);
+	return m;
+}
+
 /* Finds the memory that the engine's links share, or creates it.  Returns false if there
  * is no memory. */
-static bool find_link_memory(struct rr_link *l)
+static bool join_link_memory(struct rr_link *l)
 {
 	struct rr_part *p = rr_engine_find_part(l->engine, free_link_memory);
-	struct link_memory *m = p ? rr_container_of(p, struct link_memory, part)
-	                          : calloc(1, sizeof(*m));
 
-	if (m && !p) {
-		m->part.free = free_link_memory;
-		m->buffers.mem = engine_memory(l);
-		m->stock = rr_stock_new(&m->buffers.mem);
-		if (!m->stock) {
-			free(m);
-			return false;
-		}
-		rr_engine_add_part(l->engine, &m->part);
-	}
-	l->buffers = m ? &m->buffers : NULL;
-	l->stock = m ? m->stock : NULL;
-	return m;
+	l->shared = p ? rr_container_of(p, struct rr_link_memory, part)
+	              : new_link_memory(l);
+	if (l->shared)
+		l->shared->links++;
+	return l->shared;
+}
+
+static void leave_link_memory(struct rr_link *l)
+{
+	struct rr_link_memory *m = l->shared;
+
+	if (!m || --m->links)
+		return;
+	rr_list_del(&m->part.link);
+	free_link_memory(&m->part);
 }
 
 /* Finds the pool's block that contains @p, and pins the pool, because the endpoint may
@@ -429,7 +447,7 @@ static struct rr_conn_config conn_config(struct rr_link *l,
 	        .role = l->server ? RR_CONN_SERVER : RR_CONN_CLIENT,
 	        .id = l->id,
 	        .mem = engine_memory(l),
-	        .stock = l->stock,
+	        .stock = l->shared->stock,
 	        .trace = &l->voice.sink,
 	        .xid_seed = (uint32_t)rr_rng_next(&l->engine->rng),
 	        .send_bytes = o->inline_bytes,
@@ -484,11 +502,12 @@ static struct rr_link *alloc_link(struct rpcrdma_engine *e,
 
 	if (!l)
 		return NULL;
-	/* the options were checked before, so the only error is a lack of memory */
 	l->engine = e;
-	if (!find_link_memory(l) || rr_exts_new(&c->o, &l->exts) ||
+	/* the options were checked before, so the only error is a lack of memory */
+	if (!join_link_memory(l) || rr_exts_new(&c->o, &l->exts) ||
 	    new_hostauth(l, c, server)) {
 		free(l->exts);
+		leave_link_memory(l);
 		free(l);
 		return NULL;
 	}
@@ -512,7 +531,7 @@ static struct rr_prov_config prov_config(struct rr_link *l,
 	        .options = c->prov_options[0] ? c->prov_options : NULL,
 	        .handshake_ns = c->o.handshake_ns,
 	        .memory = {pool_block, receive_memory, l},
-	        .buffers = l->buffers,
+	        .buffers = &l->shared->buffers,
 	        .recvs = 2 * c->o.credits + 2, /* rr_credit_receives */
 	};
 }
@@ -556,6 +575,7 @@ static void undo_start(struct rr_link *l)
 	rr_hostauth_free(l->hostauth);
 	rr_voice_fini(&l->voice);
 	free(l->exts);
+	leave_link_memory(l);
 	free(l);
 }
 
@@ -702,6 +722,7 @@ static void free_link(struct rr_member *m)
 	rr_hostauth_free(l->hostauth);
 	rr_voice_fini(&l->voice);
 	free(l->exts);
+	leave_link_memory(l);
 	free(l);
 }
 

@@ -64,10 +64,8 @@ struct rr_link {
 	struct rpcrdma_engine *engine;
 	const struct rr_prov_ops *prov;
 	struct rr_conn *conn;
-	struct rr_pump pump; /* joins @prov's endpoint to @conn */
-	/* shared by the engine's links */
-	struct rr_prov_buffers *buffers;
-	struct rr_stock *stock;
+	struct rr_pump pump;           /* joins @prov's endpoint to @conn */
+	struct rr_link_memory *shared; /* by the engine's links */
 	const struct rr_link_owner_ops *ops;
 	void *owner;
 	/* the owner's dispatch, if it serves requests; or NULL */
