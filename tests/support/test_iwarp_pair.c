@@ -130,6 +130,23 @@ void ends_open(struct end *c, struct end *s, const char *copts, const char *sopt
 	end_expect_wc(s, c, RR_WC_CONNECTED, 0, 0);
 }
 
+void ends_exchange(struct end *c, struct end *s)
+{
+	static uint8_t word[4] = "word", in[64];
+	struct rr_sge g = {.base = word, .len = 4}, room = {.base = in, .len = 64};
+
+	assert_int_equal(OPS->post_recv(s->ep, &room, 2), 0);
+	assert_int_equal(OPS->post_send(c->ep, &g, 1, 0, 1), 0);
+	end_flush(c);
+	end_expect_wc(s, c, RR_WC_RECV, 2, 0);
+	end_expect_wc(c, s, RR_WC_SEND, 1, 0);
+	assert_int_equal(OPS->post_recv(c->ep, &room, 4), 0);
+	assert_int_equal(OPS->post_send(s->ep, &g, 1, 0, 3), 0);
+	end_flush(s);
+	end_expect_wc(s, c, RR_WC_SEND, 3, 0);
+	end_expect_wc(c, s, RR_WC_RECV, 4, 0);
+}
+
 void ends_close(struct end *c, struct end *s)
 {
 	OPS->disconnect(c->ep, test_now());

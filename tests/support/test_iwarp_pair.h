@@ -51,6 +51,8 @@ void ends_step(struct end **e, unsigned n, int ms);
 void ends_start(struct end *c, struct end *s, const char *copts, const char *sopts);
 /* ... and waits until both are connected. */
 void ends_open(struct end *c, struct end *s, const char *copts, const char *sopts);
+/* Sends a message of four octets each way, and waits for all completions. */
+void ends_exchange(struct end *c, struct end *s);
 /* Disconnects, waits for both, and frees them. */
 void ends_close(struct end *c, struct end *s);
 
