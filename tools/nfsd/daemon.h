@@ -38,9 +38,8 @@ struct daemon {
 	const char *keytab, *principal;
 	uint64_t threads, connections, max_per_address, memory, reply_cache;
 	struct rpcrdma_engine
-	        *engine; /* the first of @engines; runs in the main thread */
-	struct rpcrdma_engine *engines[MAX_ENGINES];
-	pthread_t engine_threads[MAX_ENGINES]; /* of the engines from index 1 */
+	        *engines[MAX_ENGINES];         /* the main thread runs the first */
+	pthread_t engine_threads[MAX_ENGINES]; /* run the engines from index 1 */
 	unsigned n_engines, n_engine_threads;
 	uint64_t engines_wanted; /* 0 = one for each core */
 	struct rpcrdma_service *service;
@@ -74,7 +73,7 @@ int engines_share(struct daemon *s, struct rpcrdma_listener *l);
 int engines_start(struct daemon *s);
 /* Waits until these threads have ended.  Their engines may have unfinished requests. */
 void engines_stop(struct daemon *s);
-/* Frees the engines, the first one last. */
+/* Frees the engines.  Frees the first one last, because it owns the listeners. */
 void engines_free(struct daemon *s);
 
 /* Opens all listeners for RDMA and TCP, and registers them with rpcbind if --register
@@ -96,8 +95,9 @@ void report_tcp(const char *what, const struct sockaddr_storage *, bool json);
  * connects or disconnects. */
 void report_client(struct rpcrdma_listener *, const struct rpcrdma_conn_info *, void *);
 
-/* Writes the JSON for --stats-on-exit to @path, while no thread runs the engines.  @mount and @gss are the TCP services
- * for MOUNT and for GSS, or NULL.  Returns 0 or a negative errno. */
+/* Writes the JSON for --stats-on-exit to @path.  @mount and @gss are the TCP services
+ * for MOUNT and for GSS, or NULL.  No thread may run the engines meanwhile.  Returns 0
+ * or a negative errno. */
 int nfsd_write_stats(const char *path, struct rpcrdma_engine *const *engines,
                      unsigned n_engines, const struct rpcrdma_service *,
                      const struct tcpd *mount, uint64_t nlm_calls,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The engines of `rpcrdma nfsd` and their threads.  The main thread runs the first
- * engine, which accepts all connections; each other engine has a thread, which serves
- * the connections that it is handed.  These threads handle no signals.  They begin with
- * the server's identity, because they are started before the first request is served.
+ * engine, which accepts all connections and hands most of them to the other engines.
+ * Each other engine has a thread of its own.  These threads handle no signals.  They
+ * begin with the server's identity, because the main thread starts them before it
+ * serves the first request.
  */
 #include "daemon.h"
 #include <errno.h>
@@ -33,7 +34,6 @@ int engines_new(struct daemon *s)
 		if (!e)
 			s->n_engines++;
 	}
-	s->engine = s->engines[0];
 	return e;
 }
 

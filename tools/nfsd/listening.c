@@ -68,7 +68,7 @@ static int listen_rdma(struct daemon *s)
 	o.max_message_bytes = MAX_MESSAGE;
 	o.max_held_bytes = bound_client_memory();
 	for (unsigned i = 0; i < s->n_listen; i++) {
-		e = rpcrdma_listen(s->engine, s->listen[i], &o, s->service,
+		e = rpcrdma_listen(s->engines[0], s->listen[i], &o, s->service,
 		                   (unsigned)s->connections, &s->listeners[i]);
 		if (e)
 			return report_not_listening(s->listen[i], e);

@@ -2,12 +2,13 @@
 /*
  * rpcrdma nfsd: an NFS version 3 server for directories of this host.
  *
- * One engine for each core serves connections, and worker threads run operations that may sleep.
- * The process sets up the secret, exports, privileges, engine, programs, listeners and
- * TCP threads, in this order, and shuts down in the reverse order.  When the server is
+ * Engines, one for each core by default, serve connections.  Worker threads run the
+ * operations that may sleep.  The process sets up the secret, exports, privileges,
+ * engines, programs, listeners and TCP threads, in this order, and shuts down in the
+ * reverse order.  When the server is
  * ready, it prints one line for each listener and notifies the service manager.
  *
- * SIGINT and SIGTERM end the engine's loop.  SIGHUP also ends the loop, unless there is
+ * SIGINT and SIGTERM end the first engine's loop.  SIGHUP also ends the loop, unless there is
  * an exports file to load again or nohup(1) has made the process ignore SIGHUP.  After
  * the loop, the server removes its registrations, closes its listeners, answers the
  * requests in progress, and exits with status 0.  If a file system does not respond,
@@ -90,7 +91,7 @@ static void on_expire(void *arg)
 	warn_print_counts(false);
 	/* If there is no memory for the timer, descriptors stay open until the cache is
 	 * full. */
-	(void)!rpcrdma_timer_start(s->engine, 1000000000, on_expire, s, &s->expire);
+	(void)!rpcrdma_timer_start(s->engines[0], 1000000000, on_expire, s, &s->expire);
 }
 
 /* Drops capabilities, and finds out whether the server is privileged.  Call this before
@@ -220,7 +221,7 @@ static int start_daemon(struct daemon *s)
 		e = engines_new(s);
 	if (e)
 		return e;
-	install_signals(s->engine, s->reload.file);
+	install_signals(s->engines[0], s->reload.file);
 	e = start_groups(s);
 	if (!e)
 		e = rpcrdma_service_new(&s->service);
@@ -258,7 +259,7 @@ static int run_daemon(struct daemon *s)
 	if (!e)
 		reload_report_ready(&s->nfsd, "");
 	if (!e)
-		e = rpcrdma_engine_run(s->engine);
+		e = rpcrdma_engine_run(s->engines[0]);
 	if (e && e != TOOL_REPORTED)
 		tool_error("%s", strerror(-e));
 	rpcrdma_timer_cancel(s->expire);
@@ -279,8 +280,8 @@ static void drain_requests(struct daemon *s)
 		rpcrdma_listener_close(s->listeners[i], DRAIN_SECONDS * 1000000000ull);
 	tcpd_stop(s->mountd);
 	tcpd_stop(s->gssd);
-	while (!rpcrdma_engine_idle(s->engine) && tool_now_ns() < until)
-		if (rpcrdma_engine_process(s->engine, 100))
+	while (!rpcrdma_engine_idle(s->engines[0]) && tool_now_ns() < until)
+		if (rpcrdma_engine_process(s->engines[0], 100))
 			break;
 	engines_stop(s);
 }
@@ -409,7 +410,7 @@ int nfsd_main(int argc, char **argv)
 	e = start_daemon(s);
 	if (!e)
 		e = run_daemon(s);
-	if (s->engine)
+	if (s->engines[0])
 		drain_requests(s);
 	if (!stop_workers(s))
 		exit_stuck(s, e);
