@@ -36,16 +36,17 @@
  *   ALONE        ... for one of them at a time, which holds anything until it has taken
  *                all that is in its stream
  *   TWO_COVERS   memory for another cover is kept free while a connection is covered
- *   NO_PASS      a claim that cannot be covered lets no other pass, ever
+ *   NO_PASS      no claim passes one that cannot be covered and arrived earlier
  *   NO_LEAVE     Calls keep the memory in the pool until their request ends
- *   NO_SHARE     no limit for what an uncovered connection holds
- *   NO_UNUSED    an unused pool does not serve a message beyond the limits
- *   NO_WITHHOLD  grants also under pressure
- *   ALL_WITHHOLD no grant under pressure, to nobody
- *   EARLY        a message's credit can be granted while it is in the pool
- *   NO_LOAN      no credit in advance for a peer that needs one to answer
- *   PIECEWISE    a message begins without memory for the whole of it
- *   MOST         the connection that holds most is ended, whoever waits for its peer
+ *   NO_SHARE     an uncovered connection may hold any amount
+ *   NO_UNUSED    an empty pool takes no message that exceeds the limits
+ *   NO_WITHHOLD  the server grants credits under pressure, too
+ *   ALL_WITHHOLD the server grants no peer anything under pressure
+ *   EARLY        the server returns the credit of a message that is still in the pool
+ *   NO_LOAN      the server lends no credit to a peer that needs one to answer
+ *   PIECEWISE    a message arrives in pieces, each of which takes memory by itself
+ *   MOST         the server ends the connection that holds most, even if another one
+ *                has a reservation and waits for its peer
  */
 #ifndef POOL
 #define POOL 3
@@ -126,14 +127,14 @@
 chan wire[3] = [12] of { byte };  /* streams to the server */
 chan waitq[3] = [8] of { byte };  /* Calls that wait for their reservation */
 
-/* The peers */
+/* The peers: numbers of Calls, credits and answers of each */
 byte calls[3];                    /* to be sent */
 byte awaited[3];                  /* sent and not answered */
 byte avail[3];                    /* credits */
 byte left[3];                     /* parts of a Call to be sent */
 byte revs[3], reads[3], exps[3];  /* to be answered */
 
-/* The server */
+/* The server: what it holds for each connection, and in total */
 byte mine[3];    /* credits of the server, and those that it owes */
 byte held[3];    /* pieces of the pool */
 byte pieces[3];  /* ... of the message that is arriving */

@@ -769,9 +769,9 @@ RPCRDMA_API int rpcrdma_listen(struct rpcrdma_engine *, const char *address,
                                struct rpcrdma_listener **ret);
 /*
  * Lets another engine serve part of the listener's connections.  The listener's engine
- * accepts and counts all connections, and hands each new one to the engine that has
- * fewest, for the connection's whole life.  Connections of RDMA devices stay with the
- * listener's engine.
+ * accepts and counts all connections.  It hands each new connection to the engine that
+ * has the fewest, which serves the connection until it ends.  The listener's engine
+ * itself serves all connections over RDMA devices.
  *
  * The service's handlers and the listener's event function are then called by several
  * threads at once: for each connection, by the thread of its engine.  Each engine must
@@ -780,8 +780,8 @@ RPCRDMA_API int rpcrdma_listen(struct rpcrdma_engine *, const char *address,
  * and the listener's engine is not idle before they have ended.  Free the listener's
  * engine last, and only while no thread runs any of the engines.
  *
- * Returns -EEXIST if the engine serves the listener already, -ENOSPC if there are 16
- * engines, -EBUSY if the service has served a Call of a procedure that is executed once,
+ * Returns -EINVAL if the listener is closing or an argument is NULL, -EEXIST if the
+ * engine serves the listener already, -ENOSPC if there are 16 engines, -EBUSY if the service has served a Call of a procedure that is executed once,
  * or -ENOMEM.
  */
 RPCRDMA_API int rpcrdma_listener_add_engine(struct rpcrdma_listener *,

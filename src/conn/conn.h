@@ -129,16 +129,16 @@ struct rr_exposure_budget {
 	void *ctx;
 };
 
-/* Every limit and timer must be nonzero, unless its comment says what 0 means. */
-/* Objects that connections take turns to use, see stock.h.  They are allocated from
- * @mem; all connections that share a stock have the same rr_conn_config.mem, and are
- * used by one thread. */
+/* Objects that connections take turns to use, see stock.h.  The stock allocates them
+ * from @mem.  All connections that share a stock have the same rr_conn_config.mem, and
+ * one thread uses them. */
 struct rr_stock;
 /* Returns NULL if there is no memory. */
 struct rr_stock *rr_stock_new(const struct rr_mem *mem);
-/* Frees the stock; no connection may use it.  Ignores NULL. */
+/* Frees the stock, which no connection uses any longer.  Ignores NULL. */
 void rr_stock_free(struct rr_stock *);
 
+/* Every limit and timer must be nonzero, unless its comment says what 0 means. */
 struct rr_conn_config {
 	enum rr_conn_role role;
 	uint32_t id;            /* for traces */

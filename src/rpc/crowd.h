@@ -67,16 +67,17 @@ int rr_crowd_init(struct rr_crowd *, unsigned most) RR_MUST_CHECK;
  * zeroed crowd. */
 void rr_crowd_fini(struct rr_crowd *);
 
-/* Adds a connection as the newest of its kind.  A connection that is zeroed is of kind
- * NEW; one that was removed keeps its kind.  Returns 0 or -ENOMEM. */
+/* Adds a connection as the newest of its kind.  The kind of a zeroed rr_guest is NEW.  A
+ * connection that the caller removed and adds again has the kind that it had last.
+ * Returns 0 or -ENOMEM. */
 int rr_crowd_add(struct rr_crowd *, struct rr_guest *, const struct sockaddr_storage *,
                  rr_time now) RR_MUST_CHECK;
 /* Changes a connection's kind to @kind, and makes it the newest connection of that
- * kind.  A connection that was removed only keeps its new kind. */
+ * kind.  If the connection is in no crowd, only records the kind. */
 void rr_crowd_move(struct rr_crowd *, struct rr_guest *, enum rr_guest_kind,
                    rr_time now);
-/* Removes a connection.  Does nothing if the connection is in no crowd.  Must be called
- * again after the last rr_crowd_move, before @g is freed. */
+/* Removes a connection.  After a removal rr_crowd_move may still be called; the caller
+ * must then remove the connection again before it frees @g. */
 void rr_crowd_remove(struct rr_crowd *, struct rr_guest *g);
 /* Returns the latest kind of a connection. */
 enum rr_guest_kind rr_crowd_kind(const struct rr_guest *);

@@ -22,8 +22,8 @@ struct rr_dispatch {
 	struct rpcrdma_engine *engine;
 	struct rpcrdma_service *service;
 	struct rr_link *link;
-	unsigned
-	        hall; /* index of the engine in the listener (seat.h); 0 for a client */
+	/* index of the engine in the listener (seat.h); 0 for a client */
+	unsigned hall;
 	/* the connection's number in the reply cache; 0 = not assigned yet */
 	uint64_t connection;
 	struct rr_list all; /* requests waiting, being executed or being answered */

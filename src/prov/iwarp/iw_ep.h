@@ -97,8 +97,8 @@ struct rr_iw_resp {
 #define RR_IW_TX_STAGE 32768
 
 /* Framed octets to be sent: the pieces @v, in sequence.  The stage contains headers,
- * trailers and small payload; it is reused when all pieces have been sent.  An endpoint
- * has this buffer only from the first post until everything has been sent. */
+ * trailers and small payload.  The endpoint borrows the buffer for its first unsent
+ * octets, and gives it back when it has sent all pieces. */
 struct rr_iw_txbuf {
 	struct iovec v[RR_IW_TX_IOV];
 	uint32_t stag[RR_IW_TX_IOV]; /* STag of each piece's region, or 0 */
