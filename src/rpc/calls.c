@@ -101,8 +101,12 @@ static void fill_reply(struct rpcrdma_call *k, const struct rr_link *from,
 	r->status = m->status;
 	if (m->status)
 		return;
-	if (!k->own_header && !read_reply(k, r))
+	if (k->own_header) {
+		r->results = m->reply;
+		r->len = m->reply_len;
+	} else if (!read_reply(k, r)) {
 		return;
+	}
 	for (unsigned i = 0; i < m->n_dests; i++) {
 		k->user_dests[i].ret_len = m->dests[i].ret_len;
 		k->user_dests[i].ret_base = m->dests[i].ret_base;

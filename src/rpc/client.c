@@ -385,6 +385,7 @@ static int new_callee(struct client *t, struct rr_dispatch **ret)
 	rr_list_init(&c->orphan);
 	rr_dispatch_init(&c->dispatch, t->conn.engine, &t->config,
 	                 t->config.o.callbacks);
+	c->dispatch.token = t->arg;
 	*ret = &c->dispatch;
 	return 0;
 }

@@ -118,8 +118,13 @@ static void free_own_sinks(struct own_sinks *s)
 	free(s);
 }
 
-/* Admits a request to a pass-through service.  The service's handler may keep the
- * items, so each item has a block from malloc. */
+static bool keeps_items(const struct rpcrdma_service *s)
+{
+	return s->pass && s->pass->keeps_items;
+}
+
+/* Admits a request to a service whose handler may keep the items, so each item has a
+ * block from malloc. */
 static void admit_passthrough(struct rpcrdma_request *q)
 {
 	struct rr_link *l = q->dispatch->link;
@@ -182,8 +187,7 @@ static void drop_request(struct rpcrdma_request *q)
 	rr_link_touch(l);
 }
 
-/* Closes the connection without a Reply. */
-static void give_up_request(struct rpcrdma_request *q, int error)
+void rr_request_close(struct rpcrdma_request *q, int error)
 {
 	drop_request(q);
 	rr_link_close(q->dispatch->link, error);
@@ -237,7 +241,7 @@ static void send_answer(struct rpcrdma_request *q)
 	}
 	count_procedure(q);
 	if (q->gss && !protect_results(q)) {
-		give_up_request(q, -EKEYREJECTED);
+		rr_request_close(q, -EKEYREJECTED);
 		return;
 	}
 	n = rr_rpc_put_reply(q->header, sizeof(q->header), &q->status);
@@ -340,7 +344,13 @@ int rpcrdma_request_extension_error(struct rpcrdma_request *q, uint32_t code)
 
 /* -- execution ------------------------------------------------------------- */
 
-/* Describes the arguments, which begin after the RPC header in the first piece. */
+/* Returns true if the arguments of a request include the RPC header. */
+static bool is_complete(const struct rpcrdma_service *s)
+{
+	return s->pass && s->pass->complete;
+}
+
+/* Describes the arguments, which begin after @header octets of the first piece. */
 static void set_args(struct rpcrdma_request *q, size_t header)
 {
 	const struct rr_request *r = q->r;
@@ -401,7 +411,7 @@ static void call_handler(struct rpcrdma_request *q)
 		if (rpcrdma_request_peer(q, &caller)) {
 			/* The connection is closed, so the caller cannot be
 			 * identified. */
-			give_up_request(q, -ENOTCONN);
+			rr_request_close(q, -ENOTCONN);
 			return;
 		}
 		if (!rr_once_begin(q, &caller))
@@ -431,7 +441,7 @@ static void finish_accept(struct rpcrdma_request *q)
 	                                                    : RR_TRACE_GSS_STEP,
 	         l->id, q->r->xid, g->auth_stat, 0, 0);
 	if (g->verdict == RR_GSS_CLOSE) {
-		give_up_request(q, -EACCES);
+		rr_request_close(q, -EACCES);
 		return;
 	}
 	q->r->unreduced = true;
@@ -469,7 +479,7 @@ static void begin_accept(struct rpcrdma_request *q)
 	bool now;
 
 	if (!a) {
-		give_up_request(q, -ENOMEM);
+		rr_request_close(q, -ENOMEM);
 		return;
 	}
 	q->gss = a;
@@ -519,7 +529,7 @@ static void execute_request(struct rr_paced *j)
 	q->status = (struct rr_rpc_reply){.xid = q->r->xid};
 	n = check_rpc(q, &q->status);
 	if (n >= 0)
-		set_args(q, (size_t)n);
+		set_args(q, is_complete(q->dispatch->service) ? 0 : (size_t)n);
 	if (n >= 0 && needs_acceptor(q))
 		begin_accept(q);
 	else
@@ -534,7 +544,7 @@ static void pull_request(struct rr_paced *j)
 	struct rr_link *l = q->dispatch->link;
 
 	rr_pace_charge(&q->dispatch->pulls, j, j->bytes);
-	if (q->dispatch->service->pass && q->r->n_reads)
+	if (keeps_items(q->dispatch->service) && q->r->n_reads)
 		admit_passthrough(q);
 	else if (rr_conn_is_whole(l->conn, q->r))
 		l->ops->request(l, q->r);

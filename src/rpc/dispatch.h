@@ -13,7 +13,7 @@
 #include "rpc/pace.h"
 #include "rpc/service.h"
 
-/* Octets allocated after each item of a pass-through service.  malloc() never adds so
+/* Octets allocated after each item of a service that keeps items.  malloc() never adds so
  * many octets to a block, so the handler can use the item's block in place of a block
  * of the item's length that an XDR routine has allocated. */
 enum { RR_ITEM_TAIL = 4096 + 64 };
@@ -22,6 +22,7 @@ struct rr_dispatch {
 	struct rpcrdma_engine *engine;
 	struct rpcrdma_service *service;
 	struct rr_link *link;
+	void *token; /* given to a relay's functions, see <rpcrdma/relay.h> */
 	/* index of the engine in the listener (seat.h); 0 for a client */
 	unsigned hall;
 	/* the connection's number in the reply cache; 0 = not assigned yet */
@@ -73,7 +74,8 @@ struct rr_dispatch *rr_request_dispatch(const struct rpcrdma_request *);
 
 /* -- pass-through services (service.h) ------------------------------------- */
 
-/* Each item in a Call to a pass-through service is in its own block from malloc(). */
+/* Each item in a Call to a pass-through service that keeps items is in its own block
+ * from malloc(). */
 
 /* Returns the Call's header, which is valid until the request ends. */
 const struct rr_rpc_call *rr_request_rpc(const struct rpcrdma_request *);
@@ -89,6 +91,9 @@ int rr_request_reply_passthrough(struct rpcrdma_request *, const struct rpcrdma_
 /* Closes the connection, because the peer does not receive the Reply.  The done
  * function is called afterwards.  Call in the engine's thread. */
 void rr_request_give_up(struct rpcrdma_request *);
+/* Ends the request without a Reply, and closes the connection with @error.  Call in the
+ * engine's thread. */
+void rr_request_close(struct rpcrdma_request *, int error);
 
 /* Admit, begin, end or drop requests.  For use as operations of a link's owner. */
 void rr_dispatch_admit(struct rr_link *, struct rr_request *);

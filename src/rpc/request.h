@@ -9,7 +9,7 @@ enum { RR_REPLY_HEADER_MAX = 24 + RR_RPC_AUTH_MAX };
 
 struct rr_request_alloc;
 
-/* Memory for Read chunks of a pass-through service.  mem[i] is NULL if the handler has
+/* Memory for Read chunks of a service that keeps items.  mem[i] is NULL if the handler has
  * taken ownership. */
 struct own_sinks {
 	unsigned n;

@@ -12,6 +12,8 @@
  * connection with their old XIDs.  A call that has waited for retry_ns ends with
  * -EHOSTUNREACH [v2 §4.5.5].
  *
+ * A relay's object stands for one session, and ends with it (relay.h).
+ *
  * Calls outstanding on an old connection are not moved while that connection exists: if
  * a call was sent on two connections, the client could execute it twice.
  */
@@ -24,6 +26,7 @@ struct reverse {
 	struct rpcrdma_conn conn;
 	struct rr_session *session; /* session whose link is used; or NULL */
 	struct rr_list on_session;
+	bool owns; /* closing the object closes the session */
 };
 
 static struct reverse *reverse_of(struct rpcrdma_conn *c)
@@ -74,8 +77,12 @@ void rr_reverse_lost(struct rr_session *s, int error, const char *reason)
 	while ((n = rr_list_first(&s->reverses))) {
 		struct reverse *r = rr_container_of(n, struct reverse, on_session);
 
+		error = error ? error : -ECONNRESET;
 		unbind_session(r);
-		rr_calls_unlink(&r->conn, error ? error : -ECONNRESET, reason);
+		rr_calls_unlink(&r->conn, error, reason);
+		r->conn.over = r->owns;
+		if (r->owns)
+			rr_calls_end_waiting(&r->conn, error);
 		rr_calls_submit(&r->conn);
 	}
 }
@@ -84,7 +91,13 @@ void rr_reverse_lost(struct rr_session *s, int error, const char *reason)
 
 static void close_reverse(struct rpcrdma_conn *c)
 {
-	unbind_session(reverse_of(c));
+	struct reverse *r = reverse_of(c);
+
+	if (r->owns && r->session) {
+		r->session->is_relayed = false;
+		rr_link_close(r->session->link, 0);
+	}
+	unbind_session(r);
 	c->link = NULL;
 }
 
@@ -116,19 +129,12 @@ static int session_of_request(const struct rpcrdma_request *q, struct rr_session
 	return 0;
 }
 
-int rpcrdma_request_reverse(struct rpcrdma_request *q, uint64_t retry_ns,
-                            struct rpcrdma_conn **ret)
+int rr_reverse_new(struct rr_session *s, uint64_t retry_ns, bool owns,
+                   struct rpcrdma_conn **ret)
 {
-	struct rr_session *s;
-	struct reverse *r;
+	struct reverse *r = calloc(1, sizeof(*r));
 	int err;
 
-	if (!q || !ret)
-		return -EINVAL;
-	err = session_of_request(q, &s);
-	if (err)
-		return err;
-	r = calloc(1, sizeof(*r));
 	if (!r)
 		return -ENOMEM;
 	rr_list_init(&r->on_session);
@@ -139,9 +145,22 @@ int rpcrdma_request_reverse(struct rpcrdma_request *q, uint64_t retry_ns,
 	}
 	r->conn.prov = s->link->prov;
 	r->conn.absence_ns = retry_ns ? retry_ns : RR_SEC(60);
+	r->owns = owns;
 	bind_session(r, s);
 	*ret = &r->conn;
 	return 0;
+}
+
+int rpcrdma_request_reverse(struct rpcrdma_request *q, uint64_t retry_ns,
+                            struct rpcrdma_conn **ret)
+{
+	struct rr_session *s;
+	int err;
+
+	if (!q || !ret)
+		return -EINVAL;
+	err = session_of_request(q, &s);
+	return err ? err : rr_reverse_new(s, retry_ns, false, ret);
 }
 
 int rpcrdma_conn_rebind(struct rpcrdma_conn *c, struct rpcrdma_request *q)
@@ -149,7 +168,7 @@ int rpcrdma_conn_rebind(struct rpcrdma_conn *c, struct rpcrdma_request *q)
 	struct rr_session *s;
 	int err;
 
-	if (!c || !q || c->ops != &reverse_ops || c->closed)
+	if (!c || !q || c->ops != &reverse_ops || c->closed || reverse_of(c)->owns)
 		return -EINVAL;
 	err = session_of_request(q, &s);
 	if (err)

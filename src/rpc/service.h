@@ -6,6 +6,7 @@
 #include "gss/acceptor.h"
 #include "rpc/reply_cache.h"
 #include "oncrpc/rpc_header.h"
+#include <rpcrdma/relay.h>
 
 enum {
 	RR_SERVICE_MAX_PROGRAMS = 32,
@@ -34,11 +35,17 @@ struct rr_service_passthrough {
 	                                           uint32_t version,
 	                                           uint32_t procedure);
 	rpcrdma_handler_fn *handler;
+	/* The arguments of a request are the complete Call, including the RPC header. */
+	bool complete;
+	/* The handler may keep items: each item is in its own block, see dispatch.h. */
+	bool keeps_items;
 	void *arg;
 };
 
 struct rpcrdma_service {
 	const struct rr_service_passthrough *pass; /* lent; NULL = none */
+	struct rr_service_passthrough relay_pass;  /* @pass of a relay */
+	struct rpcrdma_relay_options relay;        /* call NULL = not a relay */
 	struct rr_service_entry entries[RR_SERVICE_MAX_PROGRAMS];
 	unsigned count;
 	bool places; /* at least one entry has place functions */

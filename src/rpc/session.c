@@ -37,6 +37,37 @@ static enum rr_guest_kind session_kind(const struct rr_session *s)
 	return rr_crowd_kind(&s->seat->guest);
 }
 
+/* Has the relay accept the session.  Closes the session if it is refused. */
+static void offer_session(struct rr_session *s)
+{
+	const struct rpcrdma_relay_options *relay = &s->dispatch.service->relay;
+	struct rpcrdma_conn *c;
+	int err;
+
+	if (!relay->accept)
+		return;
+	err = rr_reverse_new(s, 0, true, &c);
+	if (err) {
+		rr_link_close(s->link, err);
+		return;
+	}
+	s->is_relayed = true;
+	if (relay->accept(c, relay->arg, &s->dispatch.token))
+		rpcrdma_conn_close(c);
+}
+
+/* Ends the relay's object, and informs the relay unless the object is closed. */
+static void end_relayed(struct rr_session *s, int error, const char *reason)
+{
+	const struct rpcrdma_relay_options *relay = &s->dispatch.service->relay;
+
+	rr_reverse_lost(s, error, reason);
+	if (s->is_relayed)
+		relay->lost(s->dispatch.token, error ? error : -ECONNRESET, reason,
+		            relay->arg);
+	s->is_relayed = false;
+}
+
 static void session_ready(struct rr_link *l)
 {
 	struct rr_session *s = l->owner;
@@ -44,6 +75,7 @@ static void session_ready(struct rr_link *l)
 	s->dispatch.active = l->engine->now;
 	move_session(s, RR_GUEST_IDLE);
 	report_session(s, true, 0, "");
+	offer_session(s);
 }
 
 bool rr_session_is_busy(const struct rr_session *s)
@@ -115,7 +147,7 @@ static void session_call_done(struct rr_link *l, struct rr_call *m)
  * A handler that has not replied may be waiting for such a call. */
 static void session_lost(struct rr_link *l)
 {
-	rr_reverse_lost(l->owner, rr_link_error(l), l->why);
+	end_relayed(l->owner, rr_link_error(l), l->why);
 }
 
 static void session_closed(struct rr_link *link, int error, const char *reason)
@@ -126,7 +158,7 @@ static void session_closed(struct rr_link *link, int error, const char *reason)
 
 	rr_timer_stop(&link->engine->timers, &s->idle_timer);
 	rr_list_del(&s->link_sessions);
-	rr_reverse_lost(s, error, reason);
+	end_relayed(s, error, reason);
 	report_session(s, false, error, reason);
 	rr_dispatch_fini(&s->dispatch);
 	free(s);

@@ -20,7 +20,8 @@ struct rr_session {
 	struct rpcrdma_listener *listener; /* not to be changed in the hall's thread */
 	struct rr_seat *seat;
 	struct rr_link *link;
-	struct rr_list reverses;      /* objects for calls in the reverse direction */
+	struct rr_list reverses; /* objects for calls in the reverse direction */
+	bool is_relayed; /* a relay has an object for the session, not yet closed */
 	struct sockaddr_storage peer; /* the peer's address, kept for the last event */
 };
 
@@ -38,6 +39,11 @@ bool rr_session_may_go(const struct rr_session *, enum rr_guest_kind kind);
 /* Ends the session at once, to make room for another.  Returns false, without any
  * effect, if the session has changed since it was chosen and must stay. */
 bool rr_session_evict(struct rr_session *);
+/* Makes an object for calls in the reverse direction (reverse.c).  An object that @owns
+ * the session closes it when the object is closed, and can make no calls after the end
+ * of the session; its calls do not wait for another session.  Returns 0 or -ENOMEM. */
+int rr_reverse_new(struct rr_session *, uint64_t retry_ns, bool owns,
+                   struct rpcrdma_conn **ret) RR_MUST_CHECK;
 /* Unlinks the session's objects for calls in the reverse direction (reverse.c), because
  * the session is lost. */
 void rr_reverse_lost(struct rr_session *s, int error, const char *reason);

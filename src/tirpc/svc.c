@@ -709,8 +709,10 @@ static struct transport *new_transport(void)
 	pthread_mutex_init(&t->lock, NULL);
 	rr_rpc_wait_init(&t->ended);
 	rr_rpc_registry_init(&t->registry, (struct sockaddr *)&t->local);
-	t->pass = (struct rr_service_passthrough){
-	        .binding = find_item_limits, .handler = on_svc_request, .arg = t};
+	t->pass = (struct rr_service_passthrough){.binding = find_item_limits,
+	                                          .handler = on_svc_request,
+	                                          .keeps_items = true,
+	                                          .arg = t};
 	x->xp_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	return t;
 }

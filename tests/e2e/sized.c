@@ -18,6 +18,7 @@
 
 #include <rpcrdma/extension.h>
 #include <rpcrdma/gss.h>
+#include <rpcrdma/relay.h>
 #include <rpcrdma/hostauth.h>
 #include <rpcrdma/tirpc.h>
 
@@ -143,6 +144,26 @@ static int use_place(const void *o)
 	return err;
 }
 
+static int use_relay(const void *o)
+{
+	struct rpcrdma_service *s;
+	int err;
+
+	assert_int_equal(rpcrdma_service_new(&s), 0);
+	err = rpcrdma_service_set_relay(s, o);
+	rpcrdma_service_free(s);
+	return err;
+}
+
+static int use_call_message(const void *o)
+{
+	struct rpcrdma_conn *c = new_conn();
+	int err = rpcrdma_call_message(c, o, NULL);
+
+	rpcrdma_conn_close(c);
+	return err;
+}
+
 static int use_hostauth(const void *o)
 {
 	struct rpcrdma_hostauth *h;
@@ -223,6 +244,20 @@ static void release(void *token, void *arg)
 
 static const struct rpcrdma_place_options place_options = {
         .size = sizeof(place_options), .place = place, .release = release};
+static void relay(struct rpcrdma_request *q, void *token, void *arg)
+{
+}
+
+static const struct rpcrdma_relay_options relay_options = {
+        .size = sizeof(relay_options), .call = relay};
+/* A Call of procedure NULL. */
+static const uint8_t null_call[40] = {[3] = 1, [11] = 2};
+static const struct rpcrdma_piece null_piece = {null_call, sizeof(null_call), false};
+static const struct rpcrdma_call_options message_options = {
+        .size = sizeof(message_options),
+        .args = &null_piece,
+        .n_args = 1,
+        .done = done};
 static const struct rpcrdma_extension extension = {.size = sizeof(extension),
                                                    .name = "none"};
 
@@ -245,6 +280,8 @@ static const struct taken {
         {TAKEN(use_gss, rpcrdma_gss_options, principal), &gss_options},
         {TAKEN(use_service_gss, rpcrdma_service_gss_options, size), NULL},
         {TAKEN(use_place, rpcrdma_place_options, release), &place_options},
+        {TAKEN(use_relay, rpcrdma_relay_options, call), &relay_options},
+        {TAKEN(use_call_message, rpcrdma_call_options, arg), &message_options},
         {TAKEN(use_hostauth, rpcrdma_hostauth_options, size), NULL},
         {TAKEN(use_extension_check, rpcrdma_extension, arg), &extension},
         {TAKEN(use_extension, rpcrdma_extension, arg), &extension},
@@ -266,6 +303,7 @@ NO_PADDING(rpcrdma_service_gss_options, no_room_arg);
 NO_PADDING(rpcrdma_hostauth_options, n_allow);
 NO_PADDING(rpcrdma_extension, refused);
 NO_PADDING(rpcrdma_place_options, arg);
+NO_PADDING(rpcrdma_relay_options, arg);
 NO_PADDING(rpcrdma_tirpc_options, reply_bytes);
 
 /* The structure, of @present octets and then nothing, that says it has @size. */
