@@ -18,7 +18,8 @@ static struct relay {
 	uint32_t xids[64]; /* of the Calls */
 	int failure;       /* status of the last Call that failed */
 	int refuse;
-	bool hold; /* keep Calls */
+	bool hold;       /* keep Calls */
+	bool reconnects; /* to the server, by itself */
 } relay;
 
 /* One Call on its way. */
@@ -109,7 +110,7 @@ static int on_accept(struct rpcrdma_conn *c, void *arg, void **ret_token)
 	if (relay.refuse)
 		return relay.refuse;
 	o.callbacks = relay.callbacks;
-	o.no_reconnect = true;
+	o.no_reconnect = !relay.reconnects;
 	assert_int_equal(rpcrdma_connect(both.engine, "127.0.0.1", both.port, &o,
 	                                 on_up_event, &relay.up, &relay.up),
 	                 0);
@@ -375,6 +376,13 @@ static void a_lost_call_is_left_to_the_client(void **state)
 	assert_int_equal(x.status, 0);
 }
 
+/* Nor does the library, even where it connects again by itself. */
+static void a_lost_call_is_not_sent_again(void **state)
+{
+	relay.reconnects = true;
+	a_lost_call_is_left_to_the_client(state);
+}
+
 /* -- misuse ---------------------------------------------------------------- */
 
 static void a_reply_must_be_a_reply(void **state)
@@ -480,6 +488,7 @@ int main(void)
 	        RELAY_TEST(the_relay_closes_its_clients_connection),
 	        RELAY_TEST(a_client_may_be_refused),
 	        RELAY_TEST(a_lost_call_is_left_to_the_client),
+	        RELAY_TEST(a_lost_call_is_not_sent_again),
 	        RELAY_TEST(a_reply_must_be_a_reply),
 	        RELAY_TEST(a_call_must_be_a_call),
 	        RELAY_TEST(a_relay_is_complete),
