@@ -31,24 +31,24 @@ struct rpcrdma_relay_options {
 	 * @arg of rpcrdma_connect. */
 	void (*call)(struct rpcrdma_request *, void *token, void *arg);
 	/* For listeners, may be NULL.  Called when a client's connection is up, before
-	 * its first Call.  @conn stands for the connection until it ends: it makes calls
-	 * to the client, and rpcrdma_conn_close closes the connection.  @conn is given to
-	 * the program.  Returns 0 and sets *ret_token; or returns a negative errno, and
-	 * then the library closes the connection and takes @conn back. */
+	 * its first Call.  The program calls the client through @conn, and closes the
+	 * connection with rpcrdma_conn_close, which also frees @conn.  Returns 0 and sets
+	 * *ret_token.  Or returns a negative errno: then the library closes the
+	 * connection and frees @conn, and the program must not use it. */
 	int (*accept)(struct rpcrdma_conn *conn, void *arg, void **ret_token);
-	/* Called when a connection that was accepted has ended, unless the program has
-	 * closed its object.  The program must then close the object, and answer the
-	 * connection's Calls.  @error is a negative errno. */
+	/* Called when an accepted connection has ended, unless the program has called
+	 * rpcrdma_conn_close for it.  The program must then call rpcrdma_conn_close, and
+	 * answer the connection's Calls.  @error is a negative errno. */
 	void (*lost)(void *token, int error, const char *reason, void *arg);
 	void *arg;
 };
 
-/* Makes the service hand over the Calls of all programs to the functions of a relay,
- * before the first listen or connect.  Of programs that were added to the service, only
- * max_read_items and max_write_items of the procedures are used; other Calls may have no
- * items.  A Call whose RPC header is malformed is answered by the library.  Returns
- * -EEXIST if this was called before, or -EINVAL if @call is missing, or if only one of
- * @accept and @lost is. */
+/* Makes the service hand over the Calls of all programs to the functions of a relay.
+ * Call before the first listen or connect.  Of programs that were added to the service,
+ * only max_read_items and max_write_items of the procedures are used.  Calls of other
+ * programs may have no items.  A Call whose RPC header is malformed is answered by the
+ * library.  Returns -EEXIST if this was called before, or -EINVAL if @call is missing, or
+ * if only one of @accept and @lost is. */
 RPCRDMA_API int rpcrdma_service_set_relay(struct rpcrdma_service *,
                                           const struct rpcrdma_relay_options *);
 
@@ -66,8 +66,8 @@ RPCRDMA_API int rpcrdma_call_message(struct rpcrdma_conn *,
 
 /* Answers a relay's request like rpcrdma_request_reply, but the pieces are the complete
  * Reply, at most RPCRDMA_MAX_PIECES.  The first piece begins with the XID.  Returns
- * -EINVAL also if the total length of the message is not a multiple of four, or if the
- * first piece is an item. */
+ * -EINVAL also if the XID is not the request's, if the first piece is an item, or if the
+ * octets before, between or after the items are not a multiple of four. */
 RPCRDMA_API int rpcrdma_request_reply_message(struct rpcrdma_request *,
                                               const struct rpcrdma_piece *, unsigned n,
                                               void (*done)(void *), void *arg);

@@ -13,9 +13,9 @@
 #include "rpc/pace.h"
 #include "rpc/service.h"
 
-/* Octets allocated after each item of a service that keeps items.  malloc() never adds so
- * many octets to a block, so the handler can use the item's block in place of a block
- * of the item's length that an XDR routine has allocated. */
+/* Octets allocated after each item in a Call to a pass-through service that keeps items.
+ * malloc() never adds so many octets to a block, so the handler can use the item's block
+ * in place of a block of the item's length that an XDR routine has allocated. */
 enum { RR_ITEM_TAIL = 4096 + 64 };
 
 struct rr_dispatch {

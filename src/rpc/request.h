@@ -9,8 +9,8 @@ enum { RR_REPLY_HEADER_MAX = 24 + RR_RPC_AUTH_MAX };
 
 struct rr_request_alloc;
 
-/* Memory for Read chunks of a service that keeps items.  mem[i] is NULL if the handler has
- * taken ownership. */
+/* Memory for the Read chunks of a Call to a service that keeps items.  mem[i] is NULL if
+ * the handler has taken ownership. */
 struct own_sinks {
 	unsigned n;
 	void *mem[RR_REQUEST_MAX_READS];

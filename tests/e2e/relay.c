@@ -147,7 +147,6 @@ static void start_relay(void)
 	static const struct rpcrdma_program program = {PROG, VERS, limits, N_PROCS};
 	struct rpcrdma_relay_options o = RPCRDMA_OPTIONS(struct rpcrdma_relay_options);
 	struct rpcrdma_conn_options c = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
-	struct sockaddr_storage sa;
 	char port[16];
 
 	o.call = on_relayed;
@@ -162,9 +161,7 @@ static void start_relay(void)
 	assert_int_equal(rpcrdma_listen(both.engine, "127.0.0.1:0", &c, relay.service,
 	                                8, &relay.listener),
 	                 0);
-	assert_int_equal(rpcrdma_listener_addr(relay.listener, &sa), 0);
-	snprintf(port, sizeof(port), "%u",
-	         ntohs(((struct sockaddr_in *)&sa)->sin_port));
+	both_port(relay.listener, port);
 	assert_int_equal(rpcrdma_connect(both.engine, "127.0.0.1", port, &both.options,
 	                                 both_on_event, NULL, &both.conn),
 	                 0);
@@ -190,28 +187,6 @@ static int tear_down_relay(void **state)
 	rpcrdma_service_free(relay.service);
 	rpcrdma_service_free(relay.callbacks);
 	return 0;
-}
-
-static int sum_through(struct rpcrdma_conn *c, uint32_t len, bool item)
-{
-	uint8_t *data = malloc((size_t)len + 3), head[8];
-	struct rpcrdma_piece a[2] = {{head, 8, false},
-	                             {data, item ? len : (len + 3) & ~3u, item}};
-	struct wait x;
-	struct rpcrdma_call_options o = both_call(P_SUM, &x);
-	int status;
-
-	for (uint32_t i = 0; i < len + 3; i++)
-		data[i] = both_pattern(len, i);
-	put32(head, len);
-	put32(head + 4, len);
-	o.args = a;
-	o.n_args = 2;
-	status = both_run(c, &o, &x);
-	if (!status)
-		assert_int_equal(be32(x.results), 1);
-	free(data);
-	return status;
 }
 
 static int fill_through(struct rpcrdma_conn *c, uint32_t len, bool item)
@@ -266,8 +241,8 @@ static void items_pass_both_ways(void **state)
 	for (unsigned i = 0; i < 3; i++) {
 		static const uint32_t lengths[] = {1, 5001, BIG};
 
-		assert_int_equal(sum_through(both.conn, lengths[i], true), 0);
-		assert_int_equal(sum_through(both.conn, lengths[i], false), 0);
+		assert_int_equal(both_sum(both.conn, lengths[i], true), 0);
+		assert_int_equal(both_sum(both.conn, lengths[i], false), 0);
 		assert_int_equal(fill_through(both.conn, lengths[i], true), 0);
 		assert_int_equal(fill_through(both.conn, lengths[i], false), 0);
 	}
@@ -301,7 +276,7 @@ static void calls_of_the_server_pass(void **state)
 	assert_int_equal(both.bind_status, 0);
 	assert_int_equal(both_run(both.back, &o, &x), 0);
 	assert_int_equal(both.client.executed, 1);
-	assert_int_equal(sum_through(both.back, BIG, true), 0);
+	assert_int_equal(both_sum(both.back, BIG, true), 0);
 	assert_int_equal(fill_through(both.back, BIG, true), 0);
 	o = both_call(P_NEST, &x);
 	put32(depth, 6);
@@ -315,7 +290,7 @@ static void calls_of_the_server_pass(void **state)
 static void the_relay_learns_that_its_client_is_gone(void **state)
 {
 	start_relay();
-	assert_int_equal(sum_through(both.conn, 4, false), 0);
+	assert_int_equal(both_sum(both.conn, 4, false), 0);
 	relay.hold = true;
 	struct wait x;
 	struct rpcrdma_call_options o = both_call(P_NULL, &x);
@@ -333,7 +308,7 @@ static void the_relay_closes_its_clients_connection(void **state)
 {
 	both.options.no_reconnect = true;
 	start_relay();
-	assert_int_equal(sum_through(both.conn, 4, false), 0);
+	assert_int_equal(both_sum(both.conn, 4, false), 0);
 	rpcrdma_conn_close(relay.down);
 	relay.down = NULL;
 	both_spin_until(&both.downs, 1);
@@ -355,7 +330,8 @@ static void a_client_may_be_refused(void **state)
 	assert_int_equal(relay.lost, 0);
 }
 
-/* The relay does not call again; its client does, under the same XID. */
+/* The relay does not send a lost Call again.  The client sends it again, with the same
+ * XID. */
 static void a_lost_call_is_left_to_the_client(void **state)
 {
 	struct wait x;
@@ -376,7 +352,7 @@ static void a_lost_call_is_left_to_the_client(void **state)
 	assert_int_equal(x.status, 0);
 }
 
-/* Nor does the library, even where it connects again by itself. */
+/* A connection that reconnects does not send a relayed Call again. */
 static void a_lost_call_is_not_sent_again(void **state)
 {
 	relay.reconnects = true;
@@ -427,7 +403,7 @@ static void a_call_must_be_a_call(void **state)
 	struct rpcrdma_call_options o = both_call(0, &x);
 
 	start_relay();
-	assert_int_equal(sum_through(both.conn, 4, false), 0);
+	assert_int_equal(both_sum(both.conn, 4, false), 0);
 	o.args = &p;
 	o.n_args = 1;
 	put32(call, 77);

@@ -8,29 +8,6 @@
 
 #include "test_both_ends.h"
 
-static int sum(struct rpcrdma_conn *c, uint32_t len, bool item)
-{
-	uint8_t *data = malloc((size_t)len + 3), head[8];
-	struct rpcrdma_piece a[2] = {{head, 8, false}, {data, len, item}};
-	struct wait x;
-	struct rpcrdma_call_options o = both_call(P_SUM, &x);
-	int status;
-
-	if (!item)
-		a[1].len = (len + 3) & ~3u;
-	for (uint32_t i = 0; i < len + 3; i++)
-		data[i] = both_pattern(len, i);
-	put32(head, len);
-	put32(head + 4, len);
-	o.args = a;
-	o.n_args = 2;
-	status = both_run(c, &o, &x);
-	if (!status)
-		assert_int_equal(be32(x.results), 1);
-	free(data);
-	return status;
-}
-
 struct filled {
 	unsigned done;
 	int status;
@@ -170,19 +147,20 @@ static void level_simple_is_one_message_each_way(void **state)
 
 	both.options.reverse = RPCRDMA_REVERSE_SIMPLE;
 	both_start();
-	assert_int_equal(sum(both.back, 3000, true), 0);
+	assert_int_equal(both_sum(both.back, 3000, true), 0);
 	assert_int_equal(fill(both.back, 3000, true, &f), 0);
-	assert_int_equal(sum(both.back, 5000, true), -EMSGSIZE);
-	assert_int_equal(sum(both.back, 5000, false), -EMSGSIZE);
+	assert_int_equal(both_sum(both.back, 5000, true), -EMSGSIZE);
+	assert_int_equal(both_sum(both.back, 5000, false), -EMSGSIZE);
 	assert_int_equal(fill(both.back, 5000, false, &f), RPCRDMA_TRANSPORT_ERROR);
 	assert_int_equal(f.transport_error, 10); /* RDMA2_ERR_REPLY_RESOURCE */
 	assert_int_equal(fill(both.back, 5000, true, &f), RPCRDMA_TRANSPORT_ERROR);
 	assert_int_equal(f.transport_error, 10);
-	assert_int_equal(sum(both.back, 3000, true), 0);
+	assert_int_equal(both_sum(both.back, 3000, true), 0);
 	one_sided(&reads, &writes);
 	assert_int_equal(reads, 0);
 	assert_int_equal(writes, 0);
-	assert_int_equal(sum(both.conn, BIG, true), 0); /* forward: no such limit */
+	/* forward: no such limit */
+	assert_int_equal(both_sum(both.conn, BIG, true), 0);
 	assert_int_equal(both.downs, 0);
 }
 
@@ -195,7 +173,7 @@ static void level_continued_carries_no_chunks(void **state)
 
 	both.options.reverse = RPCRDMA_REVERSE_CONT;
 	both_start();
-	assert_int_equal(sum(both.back, BIG, true), 0);
+	assert_int_equal(both_sum(both.back, BIG, true), 0);
 	assert_int_equal(fill(both.back, BIG, true, &f), 0);
 	assert_int_equal(fill(both.back, BIG, false, &f), 0);
 	one_sided(&reads, &writes);
@@ -217,7 +195,7 @@ static void level_general_moves_chunks(void **state)
 
 	both.options.features = "none"; /* the base protocol's way for long replies */
 	both_start();
-	assert_int_equal(sum(both.back, BIG, true), 0);
+	assert_int_equal(both_sum(both.back, BIG, true), 0);
 	rpcrdma_engine_get_stats(both.engine, &s, sizeof(s));
 	assert_int_equal(s.bytes_read_chunk, 2 * BIG); /* counted by both ends */
 	assert_true(s.rdma_reads >= 1);
@@ -246,10 +224,10 @@ static void version_1_carries_plain_calls_in_reverse(void **state)
 
 	both.options.version = 1;
 	both_start();
-	assert_int_equal(sum(both.back, 3000, true), 0);
+	assert_int_equal(both_sum(both.back, 3000, true), 0);
 	assert_int_equal(fill(both.back, 3000, true, &f), 0);
-	assert_int_equal(sum(both.back, 5000, true), -EMSGSIZE);
-	assert_int_equal(sum(both.conn, BIG, true), 0);
+	assert_int_equal(both_sum(both.back, 5000, true), -EMSGSIZE);
+	assert_int_equal(both_sum(both.conn, BIG, true), 0);
 	rpcrdma_conn_get_info(both.back, &info, sizeof(info));
 	assert_int_equal(info.version, 1);
 	assert_int_equal(info.peer_reverse, RPCRDMA_REVERSE_SIMPLE);

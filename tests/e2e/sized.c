@@ -244,6 +244,7 @@ static void release(void *token, void *arg)
 
 static const struct rpcrdma_place_options place_options = {
         .size = sizeof(place_options), .place = place, .release = release};
+
 static void relay(struct rpcrdma_request *q, void *token, void *arg)
 {
 }

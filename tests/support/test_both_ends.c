@@ -168,16 +168,20 @@ int both_set_up(void **state)
 	return 0;
 }
 
-void both_listen(const char *address)
+void both_port(struct rpcrdma_listener *l, char port[16])
 {
 	struct sockaddr_storage sa;
 
+	assert_int_equal(rpcrdma_listener_addr(l, &sa), 0);
+	snprintf(port, 16, "%u", ntohs(((struct sockaddr_in *)&sa)->sin_port));
+}
+
+void both_listen(const char *address)
+{
 	assert_int_equal(rpcrdma_listen(both.engine, address, &both.listen_options,
 	                                both.service, 8, &both.listener),
 	                 0);
-	assert_int_equal(rpcrdma_listener_addr(both.listener, &sa), 0);
-	snprintf(both.port, sizeof(both.port), "%u",
-	         ntohs(((struct sockaddr_in *)&sa)->sin_port));
+	both_port(both.listener, both.port);
 }
 
 void both_connect(struct rpcrdma_conn **ret)
@@ -278,6 +282,29 @@ void both_start(void)
 	both_bind(both.conn);
 	assert_int_equal(both.bind_status, 0);
 	assert_non_null(both.back);
+}
+
+int both_sum(struct rpcrdma_conn *c, uint32_t len, bool item)
+{
+	uint8_t *data = malloc((size_t)len + 3), head[8];
+	struct rpcrdma_piece a[2] = {{head, 8, false}, {data, len, item}};
+	struct wait x;
+	struct rpcrdma_call_options o = both_call(P_SUM, &x);
+	int status;
+
+	if (!item)
+		a[1].len = (len + 3) & ~3u;
+	for (uint32_t i = 0; i < len + 3; i++)
+		data[i] = both_pattern(len, i);
+	put32(head, len);
+	put32(head + 4, len);
+	o.args = a;
+	o.n_args = 2;
+	status = both_run(c, &o, &x);
+	if (!status)
+		assert_int_equal(be32(x.results), 1);
+	free(data);
+	return status;
 }
 
 void both_cut(void)

@@ -68,6 +68,8 @@ int both_tear_down(void **state);
 
 /* Listens at @address with both.listen_options and sets both.port. */
 void both_listen(const char *address);
+/* Writes the port that the listener is bound to. */
+void both_port(struct rpcrdma_listener *, char port[16]);
 /* Connects to both.port with both.options. */
 void both_connect(struct rpcrdma_conn **ret);
 /* Lets the client @c call P_BIND, so that the server can call it through both.back. */
@@ -85,6 +87,9 @@ struct rpcrdma_call_options both_call(uint32_t proc, struct wait *x);
 void both_on_done(struct rpcrdma_call *k, const struct rpcrdma_reply *r, void *arg);
 /* Makes the call, waits for its end and returns its status. */
 int both_run(struct rpcrdma_conn *c, struct rpcrdma_call_options *o, struct wait *x);
+/* Sends @len octets of the pattern to P_SUM, as an item or inline.  The server compares
+ * them.  Returns the call's status. */
+int both_sum(struct rpcrdma_conn *c, uint32_t len, bool item);
 /* Runs the engine until *flag is at least @want, or for @ms. */
 void both_spin_until(const unsigned *flag, unsigned want);
 void both_spin_for(uint64_t ms);
